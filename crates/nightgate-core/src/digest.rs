@@ -60,7 +60,8 @@ impl FromStr for Digest {
                 b'a'..=b'f' => Some(digit - b'a' + 10),
                 _ => None,
             };
-            *byte = value(pair[0]).zip(value(pair[1])).map(|(high, low)| high << 4 | low).ok_or_else(refuse)?;
+            *byte =
+                value(pair[0]).zip(value(pair[1])).map(|(high, low)| high << 4 | low).ok_or_else(refuse)?;
         }
         Ok(Self(raw))
     }

@@ -5,11 +5,25 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
-pub mod id;
+pub mod approval;
+pub mod declaration;
 pub mod digest;
+pub mod event;
+pub mod evidence;
+pub mod execution;
+pub mod gate;
+pub mod id;
+pub mod isolation;
+pub mod job;
+pub mod judge;
 pub mod path;
+pub mod plan;
+pub mod record;
+#[cfg(test)]
+mod sample;
 pub mod strict_json;
 pub mod tree;
+pub mod verdict;
 
 pub use digest::Digest;
 pub use id::{CommitId, JobId, ObjectId, ProjectId, TreeId};

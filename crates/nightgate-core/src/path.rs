@@ -57,7 +57,11 @@ impl RepoPath {
 
     /// The folders above, from the outermost to the innermost; empty for a path of one component.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> + '_ {
-        self.0.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| Self(self.0[..at].to_vec()))
+        self.0
+            .iter()
+            .enumerate()
+            .filter(|(_, byte)| **byte == b'/')
+            .map(|(at, _)| Self(self.0[..at].to_vec()))
     }
 
     /// The last component.
@@ -146,7 +150,8 @@ impl FromStr for RepoPath {
     /// Reads the text form: plain, or git's quoted form.
     fn from_str(text: &str) -> Result<Self, PathError> {
         if text.starts_with('"') {
-            let refuse = || PathError { text: quote(text.as_bytes()), why: "is not a well-formed quoted path" };
+            let refuse =
+                || PathError { text: quote(text.as_bytes()), why: "is not a well-formed quoted path" };
             return Self::from_bytes(&unquote(text).ok_or_else(refuse)?);
         }
         Self::from_bytes(text.as_bytes())

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::Deserializer;
+use serde::de::{DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 /// The largest integer that every JSON reader keeps exactly (RFC 8259, section 6).
@@ -57,14 +57,18 @@ impl<'de> Visitor<'de> for StrictValue {
 
     fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Value, E> {
         if value > LARGEST_INTEGER {
-            return Err(E::custom(format!("the integer {value} is beyond 2^53, where readers disagree: use a smaller one")));
+            return Err(E::custom(format!(
+                "the integer {value} is beyond 2^53, where readers disagree: use a smaller one"
+            )));
         }
         Ok(Value::Number(value.into()))
     }
 
     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Value, E> {
         if value.unsigned_abs() > LARGEST_INTEGER {
-            return Err(E::custom(format!("the integer {value} is beyond -2^53, where readers disagree: use a larger one")));
+            return Err(E::custom(format!(
+                "the integer {value} is beyond -2^53, where readers disagree: use a larger one"
+            )));
         }
         Ok(Value::Number(value.into()))
     }
@@ -72,7 +76,9 @@ impl<'de> Visitor<'de> for StrictValue {
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
         // Integers of 65 bits and more arrive here as floats.
         if value.fract() == 0.0 && value.abs() > LARGEST_INTEGER as f64 {
-            return Err(E::custom(format!("the number {value} is beyond 2^53, where readers disagree: use a smaller one")));
+            return Err(E::custom(format!(
+                "the number {value} is beyond 2^53, where readers disagree: use a smaller one"
+            )));
         }
         Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number that JSON cannot hold"))
     }
@@ -93,7 +99,9 @@ impl<'de> Visitor<'de> for StrictValue {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             if map.contains_key(&key) {
-                return Err(serde::de::Error::custom(format!("the key `{key}` stands twice: keep one of them")));
+                return Err(serde::de::Error::custom(format!(
+                    "the key `{key}` stands twice: keep one of them"
+                )));
             }
             let value = entries.next_value_seed(StrictValue)?;
             map.insert(key, value);

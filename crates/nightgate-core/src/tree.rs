@@ -83,10 +83,11 @@ pub fn changes(base: &Listing, candidate: &Listing) -> Vec<Change> {
             after: after.cloned(),
         })
     });
-    let added = candidate
-        .iter()
-        .filter(|(path, _)| !base.contains_key(*path))
-        .map(|(path, after)| Change { path: path.clone(), before: None, after: Some(after.clone()) });
+    let added = candidate.iter().filter(|(path, _)| !base.contains_key(*path)).map(|(path, after)| Change {
+        path: path.clone(),
+        before: None,
+        after: Some(after.clone()),
+    });
     let mut all: Vec<_> = gone_or_changed.chain(added).collect();
     all.sort_by(|one, other| one.path.cmp(&other.path));
     all

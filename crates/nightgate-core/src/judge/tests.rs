@@ -1,0 +1,335 @@
+use proptest::prelude::*;
+
+use super::{is_vetoed, judge};
+use crate::evidence::{CriteriaEntry, CriteriaKind, Evidence, Exit, SetupRun, SetupTree, Stream};
+use crate::gate::{FailureClass, GateOutcome, Reason, Role};
+use crate::plan::Plan;
+use crate::sample::{
+    any_exit, any_gate_result, any_loss, change, check_run, commit, honest, path, plan_with,
+};
+use crate::verdict::{Verdict, VerdictWord};
+
+fn judged(keys: &str, alter: impl FnOnce(&mut Evidence)) -> Verdict {
+    let plan = plan_with(keys);
+    let mut evidence = honest(&plan);
+    alter(&mut evidence);
+    judge(&plan, &evidence)
+}
+
+#[track_caller]
+fn assert_failed(verdict: &Verdict, code: Reason) {
+    assert_eq!(verdict.word(), VerdictWord::Failed, "{verdict:#?}");
+    assert!(verdict.reasons().contains(&code), "{:?}", verdict.reasons());
+}
+
+#[track_caller]
+fn assert_uncertain(verdict: &Verdict, code: Reason) {
+    assert_eq!(verdict.word(), VerdictWord::Uncertain, "{verdict:#?}");
+    assert!(verdict.reasons().contains(&code), "{:?}", verdict.reasons());
+}
+
+fn rank(word: VerdictWord) -> u8 {
+    match word {
+        VerdictWord::Failed => 0,
+        VerdictWord::Uncertain => 1,
+        VerdictWord::Verified => 2,
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_order_of_gates_never_matters(gates in proptest::collection::vec(any_gate_result(), 0..8), seed in any::<u64>()) {
+        let mut shuffled = gates.clone();
+        for at in (1..shuffled.len()).rev() {
+            shuffled.swap(at, (seed as usize).rotate_left(at as u32) % (at + 1));
+        }
+        let (one, other) = (Verdict::compose(gates), Verdict::compose(shuffled));
+        prop_assert_eq!(one.word(), other.word());
+        prop_assert_eq!(one.class(), other.class());
+        let sorted = |verdict: &Verdict| { let mut codes = verdict.reasons(); codes.sort(); codes };
+        prop_assert_eq!(sorted(&one), sorted(&other));
+    }
+
+    #[test]
+    fn a_failed_required_gate_never_improves_a_verdict(gates in proptest::collection::vec(any_gate_result(), 0..8), mut added in any_gate_result()) {
+        added.role = Role::Required;
+        added.outcome = GateOutcome::Fail;
+        let before = Verdict::compose(gates.clone()).word();
+        let after = Verdict::compose([gates, vec![added]].concat()).word();
+        prop_assert!(rank(after) <= rank(before));
+        prop_assert_eq!(after, VerdictWord::Failed);
+    }
+
+    #[test]
+    fn an_answer_that_becomes_unknown_never_gives_verified(gates in proptest::collection::vec(any_gate_result(), 1..8), at in any::<usize>()) {
+        let mut gates = gates;
+        let at = at % gates.len();
+        prop_assume!(gates[at].role != Role::Advisory);
+        gates[at].outcome = GateOutcome::Unsure;
+        prop_assert_ne!(Verdict::compose(gates).word(), VerdictWord::Verified);
+    }
+
+    #[test]
+    fn a_fact_that_becomes_unknown_never_gives_verified(losses in proptest::collection::vec(any_loss(), 1..4)) {
+        let plan = plan_with("");
+        for loss in losses {
+            let mut evidence = honest(&plan);
+            loss(&mut evidence);
+            let verdict = judge(&plan, &evidence);
+            prop_assert_ne!(verdict.word(), VerdictWord::Verified, "{:#?}", evidence);
+            prop_assert!(!verdict.reasons().is_empty());
+        }
+    }
+
+    #[test]
+    fn advisory_answers_change_nothing(gates in proptest::collection::vec(any_gate_result(), 0..8), advisory in proptest::collection::vec(any_gate_result(), 0..4)) {
+        let advisory: Vec<_> = advisory.into_iter().map(|mut result| { result.role = Role::Advisory; result }).collect();
+        let (without, with) = (Verdict::compose(gates.clone()), Verdict::compose([gates, advisory].concat()));
+        prop_assert_eq!(without.word(), with.word());
+        prop_assert_eq!(without.reasons(), with.reasons());
+        prop_assert_eq!(without.class(), with.class());
+    }
+
+    #[test]
+    fn without_an_affirmative_pass_nothing_is_verified(gates in proptest::collection::vec(any_gate_result(), 0..8)) {
+        let verdict = Verdict::compose(gates.clone());
+        let affirmed = gates.iter().any(|gate| gate.role == Role::Required && gate.outcome == GateOutcome::Pass);
+        if !affirmed {
+            prop_assert_ne!(verdict.word(), VerdictWord::Verified);
+        }
+        prop_assert_eq!(verdict.reasons().is_empty(), verdict.word() == VerdictWord::Verified);
+    }
+
+    #[test]
+    fn only_the_expected_exit_of_a_required_check_is_verified(exit in any_exit()) {
+        let verdict = judged("", |evidence| evidence.checks[0].exit = exit.clone());
+        let expected = exit == Exit::Exited { code: 0 };
+        prop_assert_eq!(verdict.word() == VerdictWord::Verified, expected, "{:?}", exit);
+    }
+
+    #[test]
+    fn an_advisory_check_decides_nothing(exit in any_exit()) {
+        let verdict = judged("", |evidence| evidence.checks[1].exit = exit);
+        prop_assert_eq!(verdict.word(), VerdictWord::Verified);
+    }
+}
+
+#[test]
+fn honest_work_is_verified() {
+    let verdict = judged("", |_| {});
+    assert_eq!(verdict.word(), VerdictWord::Verified, "{verdict:#?}");
+    assert!(verdict.reasons().is_empty());
+    assert_eq!(verdict.class(), None);
+}
+
+#[test]
+fn criteria_that_differ_are_failed_for_the_right_reason() {
+    type Alter = fn(&mut Vec<CriteriaEntry>);
+    let cases: [(Reason, Alter); 9] = [
+        (Reason::CriteriaModified, |c| c[0].digest = Some(crate::Digest::of(b"weaker"))),
+        (Reason::CriteriaModified, |c| c[0].kind = CriteriaKind::File),
+        (Reason::CriteriaModified, |c| c[1].kind = CriteriaKind::Unreadable),
+        (Reason::CriteriaModified, |c| {
+            c.push(CriteriaEntry { path: path("tests/new"), kind: CriteriaKind::File, digest: None });
+        }),
+        (Reason::CriteriaDeleted, |c| {
+            c.remove(1);
+        }),
+        (Reason::CriteriaTypeChanged, |c| c[0].kind = CriteriaKind::Special),
+        (Reason::CriteriaTypeChanged, |c| c[0].kind = CriteriaKind::Folder),
+        (Reason::CriteriaRedirected, |c| c[0].kind = CriteriaKind::Symlink),
+        (Reason::CriteriaRedirected, |c| {
+            c[1] = CriteriaEntry { path: path("tests/data"), kind: CriteriaKind::Symlink, digest: None };
+        }),
+    ];
+    for (code, alter) in cases {
+        let verdict = judged("", |evidence| alter(&mut evidence.capture.criteria));
+        assert_failed(&verdict, code);
+        assert_eq!(verdict.class(), Some(FailureClass::Tamper));
+    }
+}
+
+#[test]
+fn a_special_file_beside_the_criteria_is_no_member() {
+    let verdict = judged("", |evidence| {
+        let kind = CriteriaKind::Special;
+        evidence.capture.criteria.push(CriteriaEntry { path: path("tests/fifo"), kind, digest: None });
+    });
+    assert_eq!(verdict.word(), VerdictWord::Verified);
+}
+
+#[test]
+fn a_changed_criteria_path_is_failed_even_where_the_observation_missed_it() {
+    assert_failed(&judged("", |e| e.capture.changes.push(change("tests/a.sh"))), Reason::CriteriaModified);
+}
+
+#[test]
+fn a_changed_project_file_is_influence() {
+    assert_failed(
+        &judged("", |e| e.capture.changes.push(change("nightgate.toml"))),
+        Reason::InfluenceChanged,
+    );
+}
+
+#[test]
+fn scope_is_kept_by_path_and_not_by_prefix() {
+    let keys = r#", "protectedPathsUnchanged": ["src/b"], "dependencyFilesUnchanged": ["package.json"], "allowedPaths": ["src", "package.json"]"#;
+    for (at, code) in [
+        ("src/b", Reason::ProtectedChanged),
+        ("src/b/c", Reason::ProtectedChanged),
+        ("package.json", Reason::DependencyChanged),
+        ("docs/x", Reason::ScopeViolation),
+        ("src2/x", Reason::ScopeViolation),
+    ] {
+        let verdict = judged(keys, |evidence| evidence.capture.changes = vec![change(at)]);
+        assert_failed(&verdict, code);
+        assert_eq!(verdict.class(), Some(FailureClass::Scope));
+    }
+    let verdict = judged(keys, |evidence| evidence.capture.changes = vec![change("src/bb")]);
+    assert_eq!(verdict.word(), VerdictWord::Verified);
+}
+
+#[test]
+fn what_had_to_change_and_did_not_is_failed() {
+    let nothing = |evidence: &mut Evidence| evidence.capture.changes.clear();
+    assert_failed(&judged("", nothing), Reason::OutcomeAbsent);
+    assert_failed(&judged(r#", "changedPaths": ["src/b.sh"]"#, |_| {}), Reason::OutcomeAbsent);
+    assert_eq!(judged(r#", "changedPaths": ["src"]"#, |_| {}).word(), VerdictWord::Verified);
+    assert_eq!(judged(r#", "outcomeRequirement": "any""#, nothing).word(), VerdictWord::Verified);
+    let forbidden = r#", "outcomeRequirement": "repository_change_forbidden""#;
+    assert_failed(&judged(forbidden, |_| {}), Reason::ScopeViolation);
+    assert_eq!(judged(forbidden, nothing).word(), VerdictWord::Verified);
+}
+
+#[test]
+fn checks_after_a_veto_are_skipped_and_not_absent() {
+    let plan = plan_with("");
+    let mut evidence = honest(&plan);
+    evidence.capture.changes.clear();
+    evidence.checks.clear();
+    evidence.room = None;
+    assert!(is_vetoed(&plan, &evidence));
+    let verdict = judge(&plan, &evidence);
+    assert_failed(&verdict, Reason::OutcomeAbsent);
+    assert!(verdict.gates().iter().skip(4).all(|result| result.outcome == GateOutcome::Skipped));
+}
+
+#[test]
+fn a_check_that_said_no_is_failed_and_one_that_could_not_say_is_uncertain() {
+    let with = |exit: Exit| judged("", |evidence| evidence.checks[0].exit = exit);
+    assert_failed(&with(Exit::Exited { code: 2 }), Reason::CheckFailed);
+    assert_failed(&with(Exit::Signalled { signal: 11 }), Reason::CheckSignal);
+    assert_uncertain(&with(Exit::Exited { code: 127 }), Reason::CheckNotStarted);
+    assert_uncertain(&with(Exit::NotStarted { text: "no such file".into() }), Reason::CheckNotStarted);
+    assert_uncertain(&with(Exit::TimedOut { seconds: 5 }), Reason::CheckTimeout);
+    assert_uncertain(&with(Exit::Killed { limit: "memory".into() }), Reason::CheckKilled);
+    assert_uncertain(&with(Exit::Lost { text: "x".into() }), Reason::VerifierError);
+}
+
+#[test]
+fn a_failure_that_base_has_too_is_told_and_not_excused() {
+    let verdict = judged("", |evidence| evidence.checks[0].exit = Exit::Exited { code: 1 });
+    assert_failed(&verdict, Reason::CheckFailed);
+    assert!(verdict.findings()[0].1.text.contains("preExisting"), "{verdict:#?}");
+}
+
+#[test]
+fn a_failed_check_beside_ignored_new_files_is_not_self_contained() {
+    let verdict = judged("", |evidence| {
+        evidence.checks[0].exit = Exit::Exited { code: 1 };
+        evidence.capture.ignored.add(path("src/generated.sh"));
+    });
+    assert_failed(&verdict, Reason::NotSelfContained);
+    let passing = judged("", |evidence| evidence.capture.ignored.add(path("src/generated.sh")));
+    assert_eq!(passing.word(), VerdictWord::Verified);
+}
+
+#[test]
+fn a_check_whose_program_the_candidate_removed_is_failed() {
+    let verdict = judged("", |evidence| {
+        evidence.checks[0].exit = Exit::NotStarted { text: "no such file".into() };
+        evidence.checks[0].program_removed = true;
+    });
+    assert_failed(&verdict, Reason::CheckFailed);
+}
+
+#[test]
+fn files_that_change_while_checks_run_are_uncertain() {
+    let drift = |at: &'static str| move |evidence: &mut Evidence| evidence.checks[0].drift.push(path(at));
+    assert_uncertain(&judged("", drift("tests/a.sh")), Reason::CriteriaUnstable);
+    assert_uncertain(&judged("", drift("src/a.sh")), Reason::TreeUnstable);
+    let outputs = r#", "allowedPaths": ["src"]"#;
+    assert_uncertain(&judged(outputs, drift("Cargo.lock")), Reason::TreeUnstable);
+}
+
+#[test]
+fn outputs_of_a_command_may_be_rewritten_by_it_alone() {
+    let text = plan_with("").bytes().to_vec();
+    let text = String::from_utf8(text).unwrap().replacen(
+        r#""outputs": []"#,
+        r#""outputs": ["Cargo.lock", "tests/a.sh"]"#,
+        1,
+    );
+    let plan = Plan::from_bytes(text.into_bytes()).unwrap();
+    let drifted = |check: usize, at: &str| {
+        let mut evidence = honest(&plan);
+        evidence.checks[check].drift.push(path(at));
+        judge(&plan, &evidence)
+    };
+    assert_eq!(drifted(0, "Cargo.lock").word(), VerdictWord::Verified);
+    assert_uncertain(&drifted(1, "Cargo.lock"), Reason::TreeUnstable);
+    assert_uncertain(&drifted(0, "tests/a.sh"), Reason::CriteriaUnstable);
+}
+
+#[test]
+fn a_failed_setup_step_is_uncertain() {
+    let verdict = judged("", |evidence| {
+        for run in &mut evidence.checks {
+            run.exit = Exit::NotRun { text: "setup failed".into() };
+        }
+        let room = evidence.room.as_mut().unwrap();
+        room.setup.push(SetupRun {
+            name: "deps".into(),
+            on: SetupTree::Base,
+            exit: Exit::Exited { code: 1 },
+            stdout: Stream::default(),
+            stderr: Stream::default(),
+            duration_ms: 1,
+        });
+    });
+    assert_uncertain(&verdict, Reason::SetupFailed);
+}
+
+#[test]
+fn a_level_below_the_minimum_is_uncertain_and_tampering_still_failed() {
+    let keys = r#", "isolation": {"minimum": "I3"}"#;
+    assert_uncertain(&judged(keys, |_| {}), Reason::SandboxDegraded);
+    assert_failed(&judged(keys, |evidence| evidence.capture.criteria.clear()), Reason::CriteriaDeleted);
+}
+
+#[test]
+fn a_pinned_tool_that_changed_is_uncertain_and_another_is_only_noted() {
+    let changed = |evidence: &mut Evidence| evidence.changed_tools.push("make".into());
+    assert_uncertain(&judged(r#", "tools": {"pinned": true}"#, changed), Reason::ToolChanged);
+    assert_eq!(judged("", changed).word(), VerdictWord::Verified);
+}
+
+#[test]
+fn two_results_of_one_check_are_never_a_pass() {
+    let verdict =
+        judged("", |evidence| evidence.checks.insert(0, check_run("tests", Exit::Exited { code: 0 })));
+    assert_uncertain(&verdict, Reason::StaleEvidence);
+}
+
+#[test]
+fn the_base_of_the_evidence_is_the_base_of_the_plan() {
+    assert_uncertain(&judged("", |evidence| evidence.capture.base = commit('d')), Reason::StaleEvidence);
+}
+
+#[test]
+fn output_where_none_is_expected_is_failed() {
+    let text = String::from_utf8(plan_with("").bytes().to_vec()).unwrap();
+    let text = text.replacen(r#""expectEmptyOutput": false"#, r#""expectEmptyOutput": true"#, 1);
+    let plan = Plan::from_bytes(text.into_bytes()).unwrap();
+    assert_failed(&judge(&plan, &honest(&plan)), Reason::CheckFailed);
+}
