@@ -1,0 +1,2 @@
+def greeting(who):
+    return "Hello, " + who

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Greets the person who is named.
+echo "Hello"

@@ -1,0 +1,1 @@
+test "$(sh bin/greet.sh Ada)" = "Hello, Ada"

