@@ -2,4 +2,19 @@
 //!
 //! No database, no HTTP server, no policy: what a fact means is decided in `nightgate-core`.
 
+pub mod base_store;
+pub mod candidate;
+pub mod capture;
 pub mod env;
+pub mod example;
+pub mod git;
+pub mod hash;
+pub mod ignored;
+pub mod lock;
+pub mod log;
+pub mod process;
+pub mod repository;
+pub mod room;
+pub mod tool;
+pub mod walk;
+pub mod workspace;

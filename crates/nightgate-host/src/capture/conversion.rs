@@ -1,0 +1,186 @@
+//! Which files of a user's working tree git would convert, so that they don't show what a commit would hold.
+//!
+//! Follows gitattributes(5), "Effects": `filter`, `ident`, `working-tree-encoding`, `text` and `eol`. A file whose bytes
+//! are base's blob, or what a commit would hold anyway, is no problem.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt as _;
+
+use nightgate_core::RepoPath;
+use nightgate_core::evidence::{CaptureProblem, CaptureProblemKind};
+use nightgate_core::tree::{Change, EntryMode};
+
+use super::reading::Member;
+use super::sniff::Sniff;
+use crate::git::{GitError, UserSettings};
+use crate::repository::{RepositoryError, UserRepository};
+
+const ATTRIBUTES: [&str; 6] = ["text", "crlf", "eol", "filter", "ident", "working-tree-encoding"];
+
+/// What of the repository's own configuration matters here. A value that is set there beats the user's.
+#[derive(Default)]
+struct Configuration {
+    autocrlf: bool,
+    attributes_file: Option<OsString>,
+    file_mode_is_noise: bool,
+    links_are_files: bool,
+    sparse: bool,
+}
+
+/// The problems of those changed files that git would convert.
+pub(super) fn converted(
+    user: &UserRepository,
+    settings: &UserSettings,
+    changes: &[Change],
+    members: &BTreeMap<RepoPath, Member>,
+) -> Result<Vec<CaptureProblem>, RepositoryError> {
+    let configuration = Configuration::read(user, settings)?;
+    let mut problems = Vec::new();
+    for change in changes {
+        if let Some(why) = configuration.distorts(change) {
+            problems.push(problem(&change.path, why));
+        }
+    }
+    let is_file = |change: &&Change| {
+        change.after.as_ref().is_some_and(|after| matches!(after.mode, EntryMode::File | EntryMode::Executable))
+    };
+    let new_content = |change: &&Change| {
+        let id = |entry: &Option<nightgate_core::tree::Entry>| entry.as_ref().map(|entry| entry.object.clone());
+        id(&change.before) != id(&change.after)
+    };
+    let files: Vec<_> = changes.iter().filter(is_file).filter(new_content).map(|change| &change.path).collect();
+    for (path, attributes) in ask(user, &configuration, &files)? {
+        let sniff = members.get(&path).map(|member| member.sniff).unwrap_or_default();
+        if let Some(why) = conversion(&attributes, sniff, configuration.autocrlf) {
+            problems.push(problem(&path, &why));
+        }
+    }
+    Ok(problems)
+}
+
+fn problem(path: &RepoPath, why: &str) -> CaptureProblem {
+    let text = format!("{path}: {why}; commit it and verify the commit with `--commit`");
+    CaptureProblem { kind: CaptureProblemKind::Converted, path: Some(path.clone()), text }
+}
+
+impl Configuration {
+    fn read(user: &UserRepository, settings: &UserSettings) -> Result<Self, RepositoryError> {
+        let pattern = "^core\\.(autocrlf|attributesfile|filemode|symlinks|sparsecheckout)$";
+        let output = user.repository().command("config").args(["-z", "--includes", "--get-regexp", pattern]).run()?;
+        let mut values = BTreeMap::new();
+        // `key LF value NUL`; a key without a value has no LF and means true.
+        for record in output.stdout.split(|&byte| byte == 0).filter(|record| !record.is_empty()) {
+            let (key, value) = match record.iter().position(|&byte| byte == b'\n') {
+                Some(end) => (&record[..end], &record[end + 1..]),
+                None => (record, b"true".as_slice()),
+            };
+            values.insert(key.to_vec(), OsString::from_vec(value.to_vec()));
+        }
+        let value = |key: &str| values.get(key.as_bytes()).cloned();
+        let is = |key: &str, wanted: bool| value(key).is_some_and(|value| as_bool(&value) == Some(wanted));
+        let autocrlf = value("core.autocrlf").or_else(|| settings.autocrlf.clone());
+        Ok(Self {
+            autocrlf: autocrlf.is_some_and(|value| as_bool(&value) != Some(false)),
+            attributes_file: value("core.attributesfile").or_else(|| settings.attributes_file.clone()),
+            file_mode_is_noise: is("core.filemode", false),
+            links_are_files: is("core.symlinks", false),
+            sparse: is("core.sparsecheckout", true),
+        })
+    }
+
+    /// Why a change may be none: this working tree can't show what a commit holds.
+    fn distorts(&self, change: &Change) -> Option<&'static str> {
+        let (before, after) = (change.before.as_ref()?, change.after.as_ref());
+        let Some(after) = after else {
+            return self.sparse.then_some("it is not there, and this is a sparse checkout");
+        };
+        if self.file_mode_is_noise && before.object == after.object && before.mode != after.mode {
+            return Some("its executable bit differs, and `core.fileMode` is off");
+        }
+        if self.links_are_files && before.mode == EntryMode::Symlink && after.mode != EntryMode::Symlink {
+            return Some("it is a file in place of a link, and `core.symlinks` is off");
+        }
+        None
+    }
+}
+
+/// git-config(1), "Values", boolean. `None` for anything else, like `input`.
+fn as_bool(value: &OsStr) -> Option<bool> {
+    match value.to_string_lossy().to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Some(true),
+        "false" | "no" | "off" | "0" | "" => Some(false),
+        _ => None,
+    }
+}
+
+type Attributes = BTreeMap<&'static str, Vec<u8>>;
+
+/// The attributes of these files in the working tree.
+fn ask(
+    user: &UserRepository,
+    configuration: &Configuration,
+    files: &[&RepoPath],
+) -> Result<BTreeMap<RepoPath, Attributes>, RepositoryError> {
+    let (Some(top), false) = (user.top(), files.is_empty()) else { return Ok(BTreeMap::new()) };
+    let mut options = vec![OsString::from("--work-tree=")];
+    options[0].push(top);
+    if let Some(file) = &configuration.attributes_file {
+        let mut setting = OsString::from("core.attributesFile=");
+        setting.push(file);
+        options.extend([OsString::from("-c"), setting]);
+    }
+    let options: Vec<_> = options.iter().map(OsString::as_os_str).collect();
+    let input = files.iter().flat_map(|path| [path.as_bytes(), b"\0"]).collect::<Vec<_>>().concat();
+    let mut answer = Vec::new();
+    let repository = user.repository();
+    let command = repository.git().in_repository(repository.git_dir(), &options, "check-attr");
+    command.directory(top).args(["-z", "--stdin"]).args(ATTRIBUTES).converse(&mut &input[..], &mut answer)?;
+    let mut found: BTreeMap<RepoPath, Attributes> = BTreeMap::new();
+    let fields: Vec<_> = answer.split(|&byte| byte == 0).collect();
+    for field in fields.chunks_exact(3) {
+        let path = RepoPath::from_bytes(field[0]).ok();
+        let name = ATTRIBUTES.into_iter().find(|name| name.as_bytes() == field[1]);
+        let (Some(path), Some(name)) = (path, name) else {
+            let what = "a path or an attribute that wasn't asked for".to_owned();
+            return Err(GitError::Answer { doing: "git check-attr".to_owned(), what }.into());
+        };
+        found.entry(path).or_default().insert(name, field[2].to_vec());
+    }
+    match files.iter().find(|path| !found.contains_key(**path)) {
+        None => Ok(found),
+        Some(path) => {
+            let what = format!("nothing about {path}");
+            Err(GitError::Answer { doing: "git check-attr".to_owned(), what }.into())
+        }
+    }
+}
+
+/// Why a commit of this file would hold other bytes, if it would.
+fn conversion(attributes: &Attributes, sniff: Sniff, autocrlf: bool) -> Option<String> {
+    let value = |name| attributes.get(name).map(Vec::as_slice).unwrap_or(b"unspecified");
+    let is_off = |value: &[u8]| matches!(value, b"unspecified" | b"unset");
+    let shown = |name| String::from_utf8_lossy(value(name)).into_owned();
+    if !is_off(value("filter")) {
+        return Some(format!("git runs the filter `{}` on it", shown("filter")));
+    }
+    let encoding = value("working-tree-encoding");
+    if !is_off(encoding) && !encoding.eq_ignore_ascii_case(b"utf-8") {
+        return Some(format!("git converts it from {}", shown("working-tree-encoding")));
+    }
+    if value("ident") == b"set" {
+        return Some("git rewrites `$Id$` in it".to_owned());
+    }
+    // `crlf` is the old name of `text`.
+    let text = if value("text") == b"unspecified" { value("crlf") } else { value("text") };
+    let converts = match text {
+        b"unset" => false,
+        b"auto" => !sniff.nul,
+        b"unspecified" if is_off(value("eol")) => autocrlf && !sniff.nul,
+        _ => true,
+    };
+    (converts && sniff.crlf).then(|| "git converts its line ends".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

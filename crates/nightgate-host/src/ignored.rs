@@ -1,0 +1,140 @@
+//! Which files stay out of a candidate: what `.gitignore` files match, and caches. Reading the files is not here.
+//!
+//! The patterns are gitignore(5)'s, matched byte by byte as git matches them, so that a name in any encoding and a
+//! pattern that other matchers read differently (`{a,b}`, `[[:alpha:]]`, `a**b`) mean here what they mean to git.
+
+mod wildcard;
+
+use std::sync::Arc;
+
+use wildcard::Slash;
+
+/// The most bytes of a `.gitignore` file that are read.
+pub const MOST_PATTERN_BYTES: u64 = 4 << 20;
+
+/// The name of the files that hold patterns.
+pub const PATTERN_FILE: &[u8] = b".gitignore";
+
+/// The file that marks a cache folder, and how it must begin (<https://bford.info/cachedir/>).
+pub const CACHE_TAG: (&[u8], &[u8]) = (b"CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55");
+
+/// True for a name that only caches have: a folder's (or a link's to a folder), or a file's.
+pub fn is_cache_name(name: &[u8], is_file: bool) -> bool {
+    match name {
+        b"__pycache__" | b".pytest_cache" | b".mypy_cache" | b".ruff_cache" | b"node_modules" | b".venv" => !is_file,
+        other => is_file && other.ends_with(b".pyc"),
+    }
+}
+
+/// One line of a `.gitignore` file.
+#[derive(Debug, PartialEq, Eq)]
+struct Pattern {
+    /// Without `!`, a leading `/` and one trailing `/`.
+    glob: Vec<u8>,
+    negated: bool,
+    only_folders: bool,
+    /// Matches the last component alone; otherwise the path below the file's folder.
+    only_name: bool,
+}
+
+impl Pattern {
+    /// Reads one line, without its line end. `None` for a comment and for an empty line.
+    fn read(line: &[u8]) -> Option<Self> {
+        // Git handles a line as a C string.
+        let line = line.split(|&byte| byte == 0).next().unwrap_or(line);
+        if line.first().is_none_or(|&first| first == b'#') {
+            return None;
+        }
+        let mut glob = without_trailing_spaces(line);
+        let negated = glob.first() == Some(&b'!');
+        if negated {
+            glob = &glob[1..];
+        }
+        let only_folders = glob.last() == Some(&b'/');
+        if only_folders {
+            glob = &glob[..glob.len() - 1];
+        }
+        let only_name = !glob.contains(&b'/');
+        Some(Self { glob: glob.strip_prefix(b"/").unwrap_or(glob).to_vec(), negated, only_folders, only_name })
+    }
+
+    fn matches(&self, below: &[u8], is_folder: bool) -> bool {
+        if self.only_folders && !is_folder {
+            return false;
+        }
+        if self.only_name {
+            let name = below.rsplit(|&byte| byte == b'/').next().unwrap_or(below);
+            return wildcard::matches(&self.glob, name, Slash::Ordinary);
+        }
+        // Git compares what stands before the first wildcard literally and hands only the rest to the matcher, for
+        // which `**` at the start of that rest is then at the start of a component.
+        let literal = self.glob.iter().position(|byte| b"*?[\\".contains(byte)).unwrap_or(self.glob.len());
+        below
+            .strip_prefix(&self.glob[..literal])
+            .is_some_and(|rest| wildcard::matches(&self.glob[literal..], rest, Slash::Separates))
+    }
+}
+
+/// Cuts spaces off the end, except one after a backslash. Tabs stay.
+fn without_trailing_spaces(line: &[u8]) -> &[u8] {
+    let mut end = None;
+    let mut at = 0;
+    while at < line.len() {
+        match line[at] {
+            b' ' => end = end.or(Some(at)),
+            b'\\' if at + 1 == line.len() => return line,
+            b'\\' => {
+                at += 1;
+                end = None;
+            }
+            _ => end = None,
+        }
+        at += 1;
+    }
+    &line[..end.unwrap_or(line.len())]
+}
+
+/// The patterns that are in force in one folder: those of its own `.gitignore` file and of the folders above it.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    innermost: Option<Arc<PatternFile>>,
+}
+
+#[derive(Debug)]
+struct PatternFile {
+    patterns: Vec<Pattern>,
+    /// How many bytes of a path lead to the file's folder, its slash included.
+    folder_bytes: usize,
+    above: Option<Arc<PatternFile>>,
+}
+
+impl Rules {
+    /// These rules with those of the `.gitignore` file of `folder` on top; `folder` is empty for the root.
+    pub fn with_file(&self, folder: &[u8], content: &[u8]) -> Self {
+        let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+        let patterns = content
+            .split(|&byte| byte == b'\n')
+            .filter_map(|line| Pattern::read(line.strip_suffix(b"\r").unwrap_or(line)))
+            .collect();
+        let folder_bytes = if folder.is_empty() { 0 } else { folder.len() + 1 };
+        Self { innermost: Some(Arc::new(PatternFile { patterns, folder_bytes, above: self.innermost.clone() })) }
+    }
+
+    /// True where these rules keep `path` out. The last line that matches decides, and the innermost file that has one.
+    ///
+    /// The caller must not ask below a folder that is itself kept out: nothing in it can be brought back.
+    pub fn ignore(&self, path: &[u8], is_folder: bool) -> bool {
+        let mut file = self.innermost.as_deref();
+        while let Some(PatternFile { patterns, folder_bytes, above }) = file {
+            let below = path.get(*folder_bytes..).unwrap_or_default();
+            if let Some(found) = patterns.iter().rev().find(|pattern| pattern.matches(below, is_folder)) {
+                return !found.negated;
+            }
+            file = above.as_deref();
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

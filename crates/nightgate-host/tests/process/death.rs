@@ -1,0 +1,106 @@
+//! What happens when the supervisor or its helpers are killed, and on a terminal. The supervisor that is killed is this
+//! test program, started again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use nightgate_host::process::{Confine, Exit, Mechanism};
+use rustix::pty::OpenptFlags;
+
+use crate::bench::{Bench, Fifo, in_both};
+use crate::survivors::DAEMON;
+
+/// Names the folder of a driver; without it the driver's test has nothing to do.
+const DRIVE: &str = "NIGHTGATE_TEST_DRIVE";
+
+/// Starts this test program again as a supervisor whose launch is described in `folder`.
+fn driver(folder: &Path, confine: Confine, terminal: bool, script: &str) -> Child {
+    let words = format!("{}\n{}\n{script}", confine == Confine::Best, terminal);
+    fs::write(folder.join("launch"), words).unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "death::a_driver_supervises_what_it_is_told"]).env(DRIVE, folder);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap()
+}
+
+#[test]
+fn a_driver_supervises_what_it_is_told() {
+    let Some(folder) = std::env::var_os(DRIVE).map(PathBuf::from) else { return };
+    let launch = fs::read_to_string(folder.join("launch")).unwrap();
+    let [best, terminal, script] = launch.splitn(3, '\n').collect::<Vec<_>>().try_into().unwrap();
+    let confine = if best == "true" { Confine::Best } else { Confine::SubreaperOnly };
+    if terminal == "true" {
+        rustix::process::setsid().unwrap();
+        let controller = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        rustix::pty::unlockpt(&controller).unwrap();
+        let name = rustix::pty::ptsname(&controller, Vec::new()).unwrap();
+        // Closing the other end of a terminal would send SIGHUP to this process.
+        std::mem::forget((fs::File::open(name.to_str().unwrap()).unwrap(), controller));
+        fs::File::open("/dev/tty").expect("this process has a terminal");
+    }
+    let mut bench = Bench::shell(confine, script);
+    bench.cwd = folder.clone();
+    let ended = bench.run();
+    fs::write(folder.join("exit"), format!("{:?}", ended.exit)).unwrap();
+}
+
+in_both! {
+    a_killed_supervisor_leaves_nothing_behind,
+    a_target_has_no_terminal_although_the_supervisor_has,
+}
+
+fn a_killed_supervisor_leaves_nothing_behind(confine: Confine) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut held = Fifo::make(&folder.path().join("held"));
+    let mut supervisor = driver(folder.path(), confine, false, &format!("{DAEMON} exec sleep 1000 3>held"));
+    assert_eq!(held.line(), "up\n");
+    supervisor.kill().unwrap();
+    supervisor.wait().unwrap();
+    held.wait_until_abandoned();
+}
+
+fn a_target_has_no_terminal_although_the_supervisor_has(confine: Confine) {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "if (: </dev/tty) 2>/dev/null; then exit 1; else exit 42; fi";
+    let mut supervisor = driver(folder.path(), confine, true, script);
+    assert!(supervisor.wait().unwrap().success());
+    assert_eq!(fs::read_to_string(folder.path().join("exit")).unwrap(), "Exited(42)");
+}
+
+#[test]
+fn a_target_can_not_kill_the_first_process_of_its_namespace() {
+    let ended = Bench::shell(Confine::Best, "[ $PPID = 1 ] && kill -9 1; exit 6").run();
+    assert_eq!(ended.exit, Exit::Exited(6));
+}
+
+#[test]
+fn a_keeper_killed_by_the_target_is_lost_and_the_guard_sweeps() {
+    let bench = Bench::shell(Confine::SubreaperOnly, &format!("{DAEMON} kill -9 $PPID; exit 0"));
+    let mut held = bench.fifo("held");
+    let ended = bench.run();
+    held.abandoned();
+    assert!(matches!(ended.exit, Exit::Lost { .. }), "{:?}", ended.exit);
+    assert_eq!((ended.stop.mechanism, ended.stop.remaining), (Mechanism::Subreaper, Some(0)));
+    assert!(ended.stop.survivors >= 1);
+}
+
+#[test]
+fn when_keeper_and_guard_are_killed_nobody_knows_what_is_left() {
+    let script = "read -r pid name state guard rest </proc/$PPID/stat; kill -9 $guard $PPID; exit 0";
+    let ended = Bench::shell(Confine::SubreaperOnly, script).run();
+    assert!(matches!(ended.exit, Exit::Lost { .. }), "{:?}", ended.exit);
+    assert_eq!(ended.stop.remaining, None);
+    assert!(!ended.stop.is_complete());
+}
+
+#[test]
+fn a_stopped_keeper_is_killed_and_the_guard_sweeps() {
+    let mut bench =
+        Bench::shell(Confine::SubreaperOnly, &format!("{DAEMON} kill -STOP $PPID; exec sleep 1000"));
+    bench.wall = Some(std::time::Duration::from_millis(300));
+    let mut held = bench.fifo("held");
+    let ended = bench.run();
+    held.abandoned();
+    assert!(matches!(ended.exit, Exit::TimedOut(_)), "{:?}", ended.exit);
+    assert_eq!(ended.stop.remaining, Some(0));
+}

@@ -1,0 +1,16 @@
+//! Git, trees, capture and clean rooms against the real git in temporary folders.
+
+mod capture;
+mod criteria;
+mod fixture;
+mod hash;
+mod ignored;
+mod limits;
+mod names;
+mod room;
+mod store;
+mod tamper;
+mod user;
+mod walk;
+mod workspace;
+mod worktree;
