@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::{CheckRun, Exit};
 use crate::isolation::IsolationLevel;
 use crate::strict_json::{self, JsonError};
 use crate::{Digest, RepoPath};
@@ -352,6 +353,12 @@ pub struct Check {
 }
 
 impl Check {
+    /// True where a run of this check is a pass by its own terms.
+    pub fn passes(&self, run: &CheckRun) -> bool {
+        run.exit == Exit::Exited { code: i32::from(self.expect_exit) }
+            && !(self.expect_empty_output && run.stdout.bytes > 0)
+    }
+
     /// True where the verdict needs this check's pass.
     pub fn is_binding(&self) -> bool {
         self.required && !self.pre_existing

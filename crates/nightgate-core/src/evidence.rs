@@ -237,7 +237,7 @@ pub struct Isolation {
 }
 
 /// The clean room of the checks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Room {
     /// The tree that was found in the room, by reading every file raw, just before the first check. Absent where the

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::Exit;
+
 /// The outcome of one attempt's process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
@@ -79,6 +81,23 @@ impl Execution {
             | Self::RateLimited { .. }
             | Self::AuthFailed
             | Self::EmptyTurn => String::new(),
+        }
+    }
+}
+
+impl Execution {
+    /// The outcome of an agent that declares no events: only exit status 0 is its own end.
+    ///
+    /// `limit` is the limit that ended it, where `exit` says that one did.
+    pub fn of_command(exit: &Exit, limit: Limit) -> Self {
+        match exit {
+            Exit::Exited { code: 0 } => Self::Executed,
+            Exit::Exited { .. } | Exit::Signalled { .. } | Exit::Killed { .. } | Exit::Lost { .. } => {
+                Self::Crashed { text: exit.describe() }
+            }
+            Exit::TimedOut { seconds } => Self::TimedOut { limit, seconds: *seconds },
+            Exit::NotStarted { text } | Exit::NotRun { text } => Self::NotStarted { text: text.clone() },
+            Exit::Cancelled => Self::Cancelled,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Findings;
 use crate::RepoPath;
-use crate::evidence::{CriteriaEntry, CriteriaKind, Evidence};
+use crate::evidence::{CaptureProblem, CaptureProblemKind, CriteriaEntry, CriteriaKind, Evidence};
 use crate::gate::{Gate, GateResult, Reason, Role};
 use crate::plan::Plan;
 
@@ -14,7 +14,16 @@ const PROJECT_FILE: &[u8] = b"nightgate.toml";
 pub(super) fn ask(plan: &Plan, evidence: &Evidence) -> GateResult {
     let mut findings = Findings::default();
     let criteria_paths = &plan.content().terms.criteria_paths;
-    compare(&plan.content().criteria, &evidence.capture.criteria, criteria_paths, &mut findings);
+    if is_cut(evidence) {
+        // What of the criteria was not reached can't be held against them; `integrity` says that it wasn't.
+        let reached = |entry: &&CriteriaEntry| entry.kind != CriteriaKind::Unreadable;
+        let observed: Vec<_> = evidence.capture.criteria.iter().filter(reached).cloned().collect();
+        let known = |entry: &&CriteriaEntry| observed.iter().any(|seen| seen.path == entry.path);
+        let baseline: Vec<_> = plan.content().criteria.iter().filter(known).cloned().collect();
+        compare(&baseline, &observed, criteria_paths, &mut findings);
+    } else {
+        compare(&plan.content().criteria, &evidence.capture.criteria, criteria_paths, &mut findings);
+    }
     let below = |path: &RepoPath| criteria_paths.iter().any(|folder| path.is_at_or_below(folder));
     for change in &evidence.capture.changes {
         let path = &change.path;
@@ -39,6 +48,13 @@ pub(super) fn ask(plan: &Plan, evidence: &Evidence) -> GateResult {
         }
     }
     findings.answer(Gate::Criteria, Role::Veto)
+}
+
+/// True where the capture as a whole ran out of its budget.
+fn is_cut(evidence: &Evidence) -> bool {
+    let whole =
+        |problem: &CaptureProblem| problem.kind == CaptureProblemKind::OverBudget && problem.path.is_none();
+    evidence.capture.problems.iter().any(whole)
 }
 
 fn compare(
