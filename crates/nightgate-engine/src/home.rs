@@ -1,0 +1,122 @@
+//! Where Nightgate keeps its own things. What lies in them is the store's and the host's.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use nightgate_core::{JobId, ProjectId};
+
+use crate::error::EngineError;
+
+/// The layout below Nightgate's home.
+#[derive(Clone, Debug)]
+pub(crate) struct Home {
+    root: PathBuf,
+}
+
+impl Home {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    /// Makes the folders that every job needs. Existing ones stay as they are.
+    pub(crate) fn make(&self) -> Result<(), EngineError> {
+        for folder in ["", "blobs", "projects", "jobs", "rooms", "locks"] {
+            make_folder(&self.root.join(folder))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.root.join("store.sqlite")
+    }
+
+    pub(crate) fn blobs(&self) -> PathBuf {
+        self.root.join("blobs")
+    }
+
+    /// The store of bases of one project: a bare repository.
+    pub(crate) fn bases(&self, project: &ProjectId) -> PathBuf {
+        self.root.join("projects").join(project.as_str()).join("bases.git")
+    }
+
+    /// Everything of one job that is not yet, or not only, in the store.
+    pub(crate) fn job(&self, job: &JobId) -> PathBuf {
+        self.jobs().join(job.as_str())
+    }
+
+    pub(crate) fn jobs(&self) -> PathBuf {
+        self.root.join("jobs")
+    }
+
+    pub(crate) fn rooms(&self) -> PathBuf {
+        self.root.join("rooms")
+    }
+
+    /// Held by the process that works on a job.
+    pub(crate) fn lock(&self, job: &JobId) -> PathBuf {
+        self.root.join("locks").join(job.as_str())
+    }
+
+    /// Held by the keeper of a job's processes, until the last of them is gone.
+    pub(crate) fn keeper_lock(&self, job: &JobId) -> PathBuf {
+        self.root.join("locks").join(format!("{job}.keeper"))
+    }
+}
+
+/// The folders of one job. Only [`JobFolder::workspace`] and [`JobFolder::agent_home`] are for its agent.
+#[derive(Clone, Debug)]
+pub(crate) struct JobFolder {
+    root: PathBuf,
+}
+
+impl JobFolder {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The job's own bare repository, where candidates are made.
+    pub(crate) fn repository(&self) -> PathBuf {
+        self.root.join("candidate.git")
+    }
+
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.root.join("workspace")
+    }
+
+    pub(crate) fn agent_home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
+    pub(crate) fn agent_tmp(&self) -> PathBuf {
+        self.root.join("tmp")
+    }
+
+    pub(crate) fn prompt(&self) -> PathBuf {
+        self.root.join("prompt")
+    }
+
+    pub(crate) fn logs(&self) -> PathBuf {
+        self.root.join("logs")
+    }
+}
+
+/// Makes a folder (0700) and what is missing above it.
+pub(crate) fn make_folder(path: &Path) -> Result<(), EngineError> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(|source| EngineError::file("make the folder", path, source))
+}
+
+/// The name of the log of a job's agent.
+pub(crate) const AGENT_LOG: &str = "agent";

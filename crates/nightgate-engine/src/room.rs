@@ -1,0 +1,387 @@
+//! Runs setup and checks in a clean room and gathers the facts. What they mean is `judge`'s.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nightgate_core::declaration::{Check, Setup, Terms};
+use nightgate_core::evidence::{CheckRun, Exit, Room, SetupRun, SetupTree, Stream, Survivors};
+use nightgate_core::isolation::Enforcement;
+use nightgate_core::tree::Listing;
+use nightgate_core::{JobId, RepoPath, TreeId};
+use nightgate_host::env::{Environment, EnvironmentSpec, Role};
+use nightgate_host::process::{Ended, Stdin};
+use nightgate_host::repository::Repository;
+use nightgate_host::room as clean;
+
+use crate::Engine;
+use crate::error::EngineError;
+use crate::home::make_folder;
+use crate::program::{Programs, Run, exit_of, is_in_tree, stop_enforcement, survivors_of};
+use crate::step::{Observer, Step};
+
+/// What is to be run, and on what.
+pub(crate) struct RoomRequest<'a> {
+    pub(crate) job: &'a JobId,
+    /// Holds both trees.
+    pub(crate) repository: &'a Repository,
+    pub(crate) terms: &'a Terms,
+    pub(crate) programs: &'a Programs,
+    /// The checks to run, in order.
+    pub(crate) checks: Vec<&'a Check>,
+    pub(crate) base: Side<'a>,
+    pub(crate) candidate: Side<'a>,
+    /// Where logs go until they are kept; exists.
+    pub(crate) logs: PathBuf,
+    pub(crate) log_prefix: &'static str,
+}
+
+/// One tree with its listing.
+#[derive(Clone, Copy)]
+pub(crate) struct Side<'a> {
+    pub(crate) tree: &'a TreeId,
+    pub(crate) listing: &'a Listing,
+}
+
+/// What was found in the room.
+#[derive(Debug, Default)]
+pub(crate) struct RoomFacts {
+    pub(crate) room: Room,
+    pub(crate) checks: Vec<CheckRun>,
+    pub(crate) enforcements: Vec<Enforcement>,
+    pub(crate) faults: Vec<String>,
+    pub(crate) withheld: Vec<String>,
+}
+
+/// The folders of one clean room: a tree, a home and a folder for temporary files, nothing else.
+struct Folders {
+    root: PathBuf,
+    tree: PathBuf,
+    home: PathBuf,
+    tmp: PathBuf,
+}
+
+impl Engine {
+    /// Lays out a fresh room, prepares it, runs the checks one after the other and removes it. Whatever goes wrong on the
+    /// way becomes a fact; only a fault of our own surroundings is an error.
+    pub(crate) fn run_in_room(
+        &self,
+        request: &RoomRequest<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<RoomFacts, EngineError> {
+        observer.step(&Step::CleanRoom);
+        let folders = self.room_folders(request.job)?;
+        let mut facts = RoomFacts::default();
+        let worked = match self.prepare(request, &folders, &mut facts, observer) {
+            Ok(true) => self.run_checks(request, &folders, &mut facts, observer),
+            Ok(false) => {
+                not_run(request, &mut facts, "the clean room could not be prepared");
+                Ok(())
+            }
+            Err(EngineError::Interrupted) => Err(EngineError::Interrupted),
+            Err(fault) => {
+                facts.room.fault = Some(fault.to_string());
+                not_run(request, &mut facts, "there was no clean room");
+                Ok(())
+            }
+        };
+        if let Err(fault) = nightgate_host::walk::remove_tree(&folders.root, &self.home.rooms()) {
+            facts.faults.push(format!("the clean room could not be removed: {fault}"));
+        }
+        worked.map(|()| facts)
+    }
+
+    fn room_folders(&self, job: &JobId) -> Result<Folders, EngineError> {
+        let rooms = self.home.rooms();
+        make_folder(&rooms)?;
+        let root = tempfile::Builder::new()
+            .prefix(&format!("{job}-"))
+            .tempdir_in(&rooms)
+            .map_err(|source| EngineError::file("make a clean room in", &rooms, source))?
+            .keep();
+        let folders =
+            Folders { tree: root.join("tree"), home: root.join("home"), tmp: root.join("tmp"), root };
+        make_folder(&folders.home)?;
+        make_folder(&folders.tmp)?;
+        Ok(folders)
+    }
+
+    /// True where the room holds exactly the candidate and every setup step succeeded.
+    ///
+    /// Setup runs on base: nothing that the attempt wrote is there yet. A step whose inputs the candidate changed runs
+    /// again on the candidate. The candidate's files are written after it, so that no build output looks newer than its
+    /// source.
+    fn prepare(
+        &self,
+        request: &RoomRequest<'_>,
+        folders: &Folders,
+        facts: &mut RoomFacts,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, EngineError> {
+        let doing = |fault: &dyn std::fmt::Display| EngineError::environment("lay out the clean room", fault);
+        let (base, candidate) = (request.base, request.candidate);
+        if request.terms.setup.is_empty() {
+            clean::materialise(request.repository, candidate.tree, &folders.tree)
+                .map_err(|fault| doing(&fault))?;
+        } else {
+            clean::materialise(request.repository, base.tree, &folders.tree)
+                .map_err(|fault| doing(&fault))?;
+            for step in &request.terms.setup {
+                if !self.run_setup(request, folders, step, SetupTree::Base, facts, observer)? {
+                    return Ok(false);
+                }
+            }
+            let lay =
+                |from: &TreeId| clean::lay_candidate(request.repository, from, candidate.tree, &folders.tree);
+            lay(base.tree).map_err(|fault| doing(&fault))?;
+            for step in request.terms.setup.iter().filter(|step| inputs_differ(step, base, candidate)) {
+                if !self.run_setup(request, folders, step, SetupTree::Candidate, facts, observer)? {
+                    return Ok(false);
+                }
+                lay(candidate.tree).map_err(|fault| doing(&fault))?;
+            }
+        }
+        let seen = clean::observe(&folders.tree, candidate.listing, request.repository.object_format());
+        facts.room.tree = seen.tree.clone();
+        if seen.tree.as_ref() != Some(candidate.tree) {
+            facts.room.fault =
+                Some(format!("it doesn't hold the captured tree: {}", seen.problems.join("; ")));
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn run_setup(
+        &self,
+        request: &RoomRequest<'_>,
+        folders: &Folders,
+        step: &Setup,
+        on: SetupTree,
+        facts: &mut RoomFacts,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, EngineError> {
+        observer.step(&Step::Setup(step.name.clone()));
+        let place = facts.room.setup.len();
+        let log_name = format!("{}-setup-{place}", request.log_prefix);
+        let program = match request.programs.program(&step.executable, &folders.tree) {
+            Ok(program) => program,
+            Err(text) => {
+                let exit = Exit::NotStarted { text };
+                let none = Stream::default;
+                facts.room.setup.push(SetupRun {
+                    name: step.name.clone(),
+                    on,
+                    exit,
+                    stdout: none(),
+                    stderr: none(),
+                    duration_ms: 0,
+                });
+                return Ok(false);
+            }
+        };
+        let seconds = step.timeout_seconds;
+        let ended = self.run_one(
+            request,
+            folders,
+            Role::Setup,
+            program,
+            &step.args,
+            seconds,
+            log_name,
+            facts,
+            observer,
+        )?;
+        let exit = exit_of(&ended, seconds);
+        let complete = ended.stop.is_complete();
+        if !complete {
+            facts.faults.push(format!("setup step `{}` left processes that could not be ended", step.name));
+        }
+        let succeeded = exit.is_success() && complete;
+        facts.room.setup.push(SetupRun {
+            name: step.name.clone(),
+            on,
+            exit,
+            stdout: self.keep_stream(&ended.stdout, &mut facts.faults),
+            stderr: self.keep_stream(&ended.stderr, &mut facts.faults),
+            duration_ms: milliseconds(ended.duration),
+        });
+        Ok(succeeded)
+    }
+
+    fn run_checks(
+        &self,
+        request: &RoomRequest<'_>,
+        folders: &Folders,
+        facts: &mut RoomFacts,
+        observer: &mut dyn Observer,
+    ) -> Result<(), EngineError> {
+        let format = request.repository.object_format();
+        let mut before = clean::observe(&folders.tree, request.candidate.listing, format);
+        for (place, check) in request.checks.iter().enumerate() {
+            observer.step(&Step::Check(check.name.clone()));
+            let log_name = format!("{}-check-{place}", request.log_prefix);
+            let mut run = self.run_check(request, folders, check, log_name, facts, observer)?;
+            let after = clean::observe(&folders.tree, request.candidate.listing, format);
+            run.drift = clean::drift(&before, &after);
+            run.unread = after.problems.clone();
+            facts.room.untracked_after = after.untracked;
+            facts.checks.push(run);
+            before = after;
+        }
+        Ok(())
+    }
+
+    fn run_check(
+        &self,
+        request: &RoomRequest<'_>,
+        folders: &Folders,
+        check: &Check,
+        log_name: String,
+        facts: &mut RoomFacts,
+        observer: &mut dyn Observer,
+    ) -> Result<CheckRun, EngineError> {
+        let program = match request.programs.program(&check.executable, &folders.tree) {
+            Ok(program) => program,
+            Err(text) => return Ok(without_run(check, Exit::NotStarted { text })),
+        };
+        let seconds = check.timeout_seconds;
+        let ended = self.run_one(
+            request,
+            folders,
+            Role::Check,
+            program,
+            &check.args,
+            seconds,
+            log_name,
+            facts,
+            observer,
+        )?;
+        Ok(CheckRun {
+            name: check.name.clone(),
+            exit: exit_of(&ended, seconds),
+            stdout: self.keep_stream(&ended.stdout, &mut facts.faults),
+            stderr: self.keep_stream(&ended.stderr, &mut facts.faults),
+            duration_ms: milliseconds(ended.duration),
+            program_removed: program_removed(check, request.base.listing, request.candidate.listing),
+            drift: Vec::new(),
+            unread: Vec::new(),
+            survivors: survivors_of(&ended.stop),
+        })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the one place where a room's programs are started")]
+    fn run_one(
+        &self,
+        request: &RoomRequest<'_>,
+        folders: &Folders,
+        role: Role,
+        program: PathBuf,
+        args: &[String],
+        seconds: u64,
+        log_name: String,
+        facts: &mut RoomFacts,
+        observer: &mut dyn Observer,
+    ) -> Result<Ended, EngineError> {
+        let spec = EnvironmentSpec {
+            home: folders.home.clone(),
+            tmp: folders.tmp.clone(),
+            path: request.programs.folders(),
+            pass: &request.terms.pass_env,
+            extra: request.programs.variables(),
+        };
+        let environment = Environment::build(role, &self.around.inherited, &spec);
+        facts.withheld = environment.withheld().to_vec();
+        let run = Run {
+            program,
+            args: args.iter().map(OsString::from).collect(),
+            cwd: folders.tree.clone(),
+            environment: &environment,
+            stdin: Stdin::Null,
+            wall: Duration::from_secs(seconds),
+            silence: None,
+            logs: request.logs.clone(),
+            log_name,
+            hold: Some(self.home.keeper_lock(request.job)),
+        };
+        let ended = self.supervise(run, observer)?;
+        // What a person interrupted says nothing about the work; it is done again from the start.
+        if self.around.cancel.is_cancelled() {
+            return Err(EngineError::Interrupted);
+        }
+        note_stop(&mut facts.enforcements, &stop_enforcement("stop.checks", &ended.stop));
+        Ok(ended)
+    }
+
+    /// Removes what rooms of a dead run are left. The job's lock must be held.
+    pub(crate) fn remove_rooms(&self, job: &JobId) -> Result<(), EngineError> {
+        let rooms = self.home.rooms();
+        let entries = fs::read_dir(&rooms).map_err(|source| EngineError::file("read", &rooms, source))?;
+        let prefix = format!("{job}-");
+        for entry in entries {
+            let entry = entry.map_err(|source| EngineError::file("read", &rooms, source))?;
+            if entry.file_name().to_string_lossy().starts_with(&prefix) {
+                remove(&entry.path(), &rooms)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Removes one of our own folders, which lies directly below `above`.
+pub(crate) fn remove(folder: &Path, above: &Path) -> Result<(), EngineError> {
+    nightgate_host::walk::remove_tree(folder, above)
+        .map_err(|fault| EngineError::environment(format!("remove {}", folder.display()), fault))
+}
+
+/// Each way of stopping is told once.
+pub(crate) fn note_stop(enforcements: &mut Vec<Enforcement>, stop: &Enforcement) {
+    if !enforcements.contains(stop) {
+        enforcements.push(stop.clone());
+    }
+}
+
+fn not_run(request: &RoomRequest<'_>, facts: &mut RoomFacts, why: &str) {
+    let run = |check: &&Check| without_run(check, Exit::NotRun { text: why.to_owned() });
+    facts.checks = request.checks.iter().map(run).collect();
+}
+
+fn without_run(check: &Check, exit: Exit) -> CheckRun {
+    CheckRun {
+        name: check.name.clone(),
+        exit,
+        stdout: Stream::default(),
+        stderr: Stream::default(),
+        duration_ms: 0,
+        program_removed: false,
+        drift: Vec::new(),
+        unread: Vec::new(),
+        survivors: Survivors::default(),
+    }
+}
+
+fn inputs_differ(step: &Setup, base: Side<'_>, candidate: Side<'_>) -> bool {
+    let below = |listing: &Listing| -> BTreeMap<RepoPath, _> {
+        let inside = |path: &RepoPath| step.inputs.iter().any(|input| path.is_at_or_below(input));
+        listing
+            .iter()
+            .filter(|(path, _)| inside(path))
+            .map(|(path, entry)| (path.clone(), entry.clone()))
+            .collect()
+    };
+    below(base.listing) != below(candidate.listing)
+}
+
+/// True where the check's program is a file that base has and the candidate lacks.
+fn program_removed(check: &Check, base: &Listing, candidate: &Listing) -> bool {
+    let inside = check.executable.strip_prefix("./").unwrap_or(&check.executable);
+    is_in_tree(&check.executable)
+        && inside
+            .parse::<RepoPath>()
+            .is_ok_and(|path| base.contains_key(&path) && !candidate.contains_key(&path))
+}
+
+pub(crate) fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
