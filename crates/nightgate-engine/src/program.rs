@@ -142,6 +142,7 @@ impl Engine {
             logs: Logs { folder: run.logs, name: run.log_name, limits: Limits::default() },
             helper: &self.around.helper,
             confine: Confine::Best,
+            hold: run.hold,
         };
         process::supervise(&launch, &self.around.cancel, &mut |progress| {
             observer.alive(progress.elapsed, progress.stdout + progress.stderr);

@@ -56,11 +56,25 @@ pub(crate) struct RoomFacts {
 }
 
 /// The folders of one clean room: a tree, a home and a folder for temporary files, nothing else.
+#[derive(Clone)]
 struct Folders {
     root: PathBuf,
     tree: PathBuf,
     home: PathBuf,
     tmp: PathBuf,
+}
+
+impl Folders {
+    /// Makes the folder for temporary files anew, and, where no setup step put anything into it, the home: nothing that
+    /// one check wrote there reaches the next.
+    fn renew(self, place: usize, has_setup: bool) -> Result<Self, EngineError> {
+        let fresh = self.root.join(format!("check-{place}"));
+        let home = if has_setup { self.home } else { fresh.join("home") };
+        let folders = Self { tmp: fresh.join("tmp"), home, ..self };
+        make_folder(&folders.home)?;
+        make_folder(&folders.tmp)?;
+        Ok(folders)
+    }
 }
 
 impl Engine {
@@ -222,7 +236,8 @@ impl Engine {
         for (place, check) in request.checks.iter().enumerate() {
             observer.step(&Step::Check(check.name.clone()));
             let log_name = format!("{}-check-{place}", request.log_prefix);
-            let mut run = self.run_check(request, folders, check, log_name, facts, observer)?;
+            let folders = folders.clone().renew(place, !request.terms.setup.is_empty())?;
+            let mut run = self.run_check(request, &folders, check, log_name, facts, observer)?;
             let after = clean::observe(&folders.tree, request.candidate.listing, format);
             run.drift = clean::drift(&before, &after);
             run.unread = after.problems.clone();

@@ -126,7 +126,8 @@ impl Environment {
         for (name, value) in fixed(role) {
             set(name, OsStr::new(value));
         }
-        if matches!(role, Role::Agent | Role::Setup | Role::Check) {
+        // An agent works as a developer does; what it leaves of caches never reaches a check.
+        if matches!(role, Role::Setup | Role::Check) {
             set("PYTHONPYCACHEPREFIX", spec.tmp.join("pycache").as_os_str());
         }
         if matches!(role, Role::Agent | Role::Setup) {
@@ -196,7 +197,8 @@ fn common(role: Role, inherited: &Inherited) -> [(&'static str, &OsStr); 6] {
 /// The variables of a role that don't depend on the spec.
 fn fixed(role: Role) -> &'static [(&'static str, &'static str)] {
     match role {
-        Role::Agent | Role::Setup => &[("PYTHONDONTWRITEBYTECODE", "1")],
+        Role::Agent => &[],
+        Role::Setup => &[("PYTHONDONTWRITEBYTECODE", "1")],
         Role::Check => &[("PYTHONDONTWRITEBYTECODE", "1"), ("PYTHONNOUSERSITE", "1")],
         Role::Git => &[
             ("GIT_CONFIG_NOSYSTEM", "1"),

@@ -56,6 +56,9 @@ pub struct Launch<'a> {
     pub helper: &'a Helper,
     /// How its descendants are found again.
     pub confine: Confine,
+    /// A lock (see [`crate::lock`]) that the guard takes before anything starts and holds until the last descendant is
+    /// gone, also where this process dies first: who can take it knows that nothing of the run is left.
+    pub hold: Option<PathBuf>,
 }
 
 /// Standard input of a program. Never a terminal, never a pipe that somebody must fill.

@@ -84,8 +84,10 @@ fn approval_name(approval: &Approval) -> String {
 
 /// The bytes of an event, which must read as the same event: an unreadable one would end its job for good.
 fn event_bytes(event: &Event) -> Result<Vec<u8>, StoreError> {
-    let unreadable =
-        |why: String| StoreError::Unreadable { what: format!("event {} of job {}", event.sequence, event.job), why };
+    let unreadable = |why: String| StoreError::Unreadable {
+        what: format!("event {} of job {}", event.sequence, event.job),
+        why,
+    };
     let bytes = event.to_bytes();
     match Event::from_bytes(&bytes) {
         Ok(again) if again == *event => Ok(bytes),

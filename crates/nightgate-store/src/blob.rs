@@ -171,7 +171,9 @@ impl Blobs {
         let place = self.place(digest);
         match File::open(&place) {
             Ok(file) => Ok(file),
-            Err(absent) if absent.kind() == io::ErrorKind::NotFound => Err(BlobError::Absent { digest: *digest }),
+            Err(absent) if absent.kind() == io::ErrorKind::NotFound => {
+                Err(BlobError::Absent { digest: *digest })
+            }
             Err(other) => Err(fault("open", &place)(other)),
         }
     }

@@ -40,7 +40,12 @@ pub(crate) fn verify(job: &JobId, rows: &[Stored], head: Head) -> Result<(Vec<Ev
     Ok((events, state))
 }
 
-fn follow(job: &JobId, state: Option<JobState>, row: &Stored, sequence: u64) -> Result<(Event, JobState), String> {
+fn follow(
+    job: &JobId,
+    state: Option<JobState>,
+    row: &Stored,
+    sequence: u64,
+) -> Result<(Event, JobState), String> {
     if row.sequence != sequence {
         return Err("it is missing".to_owned());
     }

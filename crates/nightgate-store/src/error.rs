@@ -56,7 +56,9 @@ pub enum StoreError {
         found: Head,
     },
     /// The lease isn't in force any more: another owner took the job.
-    #[error("write to job {job} under fence {held}: fence {current} is in force: leave the job to its new owner")]
+    #[error(
+        "write to job {job} under fence {held}: fence {current} is in force: leave the job to its new owner"
+    )]
     Fenced {
         /// The job.
         job: JobId,
@@ -80,7 +82,9 @@ pub enum StoreError {
         found: Option<Holder>,
     },
     /// The event was handed in under the lease of another job, or names another fence than its lease.
-    #[error("write event {sequence} of job {job}: it names another job or fence than the lease it was written under")]
+    #[error(
+        "write event {sequence} of job {job}: it names another job or fence than the lease it was written under"
+    )]
     Misaddressed {
         /// The job that the event names.
         job: JobId,
@@ -122,7 +126,9 @@ pub enum StoreError {
         doing: &'static str,
     },
     /// A later Nightgate wrote this store.
-    #[error("open the store {path:?}: it has version {found}, this program knows {known}: use a newer nightgate")]
+    #[error(
+        "open the store {path:?}: it has version {found}, this program knows {known}: use a newer nightgate"
+    )]
     Newer {
         /// The file.
         path: PathBuf,

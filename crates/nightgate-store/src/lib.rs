@@ -6,8 +6,8 @@
 //! The log is the truth. Everything else about a job is derived from it by [`nightgate_core::job::JobState::apply`],
 //! before an append and again at each reading, so that nothing is ever answered from a log that doesn't hold together.
 
-pub mod blob;
 mod admit;
+pub mod blob;
 mod chain;
 mod error;
 mod folder;

@@ -192,8 +192,9 @@ impl Store for SqliteStore {
                 "INSERT INTO approvals (digest, bytes) VALUES (?1, ?2)",
                 params![approval.digest.to_string(), bytes],
             )?;
-            row::approval(transaction, &approval.digest)?
-                .ok_or_else(|| Fault::entry(format!("the approval of {}", approval.digest), "it was not kept"))
+            row::approval(transaction, &approval.digest)?.ok_or_else(|| {
+                Fault::entry(format!("the approval of {}", approval.digest), "it was not kept")
+            })
         })
     }
 

@@ -14,6 +14,9 @@ use nightgate_engine::Report;
 use crate::output::harmless;
 use crate::report::role_word;
 
+/// Width of the first column.
+const LABEL: usize = 16;
+
 /// Whether words may be coloured.
 #[derive(Clone, Copy, Debug)]
 pub struct Colour(pub bool);
@@ -52,7 +55,7 @@ pub fn job(report: &Report, capture: Option<&Capture>, interrupted: bool, colour
         if record.frozen_at() == FrozenAt::Verify {
             let _ = writeln!(
                 text,
-                "  {:<12}the declaration was frozen only now, not before the work began",
+                "  {:<LABEL$}the declaration was frozen only now, not before the work began",
                 "plan"
             );
         }
@@ -62,15 +65,15 @@ pub fn job(report: &Report, capture: Option<&Capture>, interrupted: bool, colour
     }
     match &state.phase {
         Phase::Waiting { digest, of } => {
-            let _ = writeln!(text, "  {:<12}for a person to approve {} ({digest})", "waiting", harmless(of));
+            let _ = writeln!(text, "  {:<LABEL$}for a person to approve {} ({digest})", "waiting", harmless(of));
             let _ = writeln!(
                 text,
-                "  {:<12}nightgate plan approve, then: nightgate run --resume {}",
+                "  {:<LABEL$}nightgate plan approve, then: nightgate run --resume {}",
                 "next", state.id
             );
         }
         Phase::Blocked { why } if verdict.is_none() => {
-            let _ = writeln!(text, "  {:<12}{}", "blocked", harmless(why));
+            let _ = writeln!(text, "  {:<LABEL$}{}", "blocked", harmless(why));
         }
         _ => {}
     }
@@ -79,7 +82,7 @@ pub fn job(report: &Report, capture: Option<&Capture>, interrupted: bool, colour
             Phase::Verifying => format!("the work is kept; go on with: nightgate run --resume {}", state.id),
             _ => "the next command that writes captures what it left".to_owned(),
         };
-        let _ = writeln!(text, "  {:<12}{next}", "next");
+        let _ = writeln!(text, "  {:<LABEL$}{next}", "next");
     }
     if let Some(candidate) = &state.candidate {
         let capture = report.record.as_ref().map(|record| &record.evidence().capture).or(capture);
@@ -87,13 +90,13 @@ pub fn job(report: &Report, capture: Option<&Capture>, interrupted: bool, colour
         let place = state.reference.as_deref().unwrap_or("a commit of your repository");
         let _ = writeln!(
             text,
-            "  {:<12}{place}  {}  ({changed} changed paths)",
+            "  {:<LABEL$}{place}  {}  ({changed} changed paths)",
             "candidate",
             &candidate.as_str()[..12]
         );
     }
     if let Some(record) = &state.record {
-        let _ = writeln!(text, "  {:<12}{record}", "record");
+        let _ = writeln!(text, "  {:<LABEL$}{record}", "record");
     }
     text
 }
@@ -104,7 +107,7 @@ pub fn verdict_alone(verdict: &Verdict, colour: Colour) -> String {
     for (_, finding) in verdict.findings() {
         let _ = writeln!(
             text,
-            "  {:<12}{}",
+            "  {:<LABEL$}{}",
             finding.code.as_str(),
             harmless(&finding.text).replace('\n', "\n  ")
         );
@@ -128,7 +131,7 @@ fn gate(text: &mut String, result: &GateResult, plan: Option<&Plan>) {
     let name = harmless(&result.gate.to_string());
     let role =
         if result.role == Role::Advisory { format!(" ({})", role_word(result.role)) } else { String::new() };
-    let _ = write!(text, "  {name:<12}{}{role}", result.outcome.as_str());
+    let _ = write!(text, "  {name:<LABEL$} {}{role}", result.outcome.as_str());
     if result.outcome == GateOutcome::Pass
         && let (Gate::Check(check), Some(plan)) = (&result.gate, plan)
     {
@@ -138,10 +141,10 @@ fn gate(text: &mut String, result: &GateResult, plan: Option<&Plan>) {
     text.push('\n');
     for finding in result.findings.iter().take(SHOWN) {
         let _ =
-            writeln!(text, "  {:<12}  {}: {}", "", finding.code, harmless(&finding.text).replace('\n', " "));
+            writeln!(text, "  {:<LABEL$}  {}: {}", "", finding.code, harmless(&finding.text).replace('\n', " "));
     }
     if result.findings.len() > SHOWN {
-        let _ = writeln!(text, "  {:<12}  and {} more: --json shows all", "", result.findings.len() - SHOWN);
+        let _ = writeln!(text, "  {:<LABEL$}  and {} more: --json shows all", "", result.findings.len() - SHOWN);
     }
 }
 
@@ -155,11 +158,11 @@ fn evidence(text: &mut String, evidence: &Evidence, plan: Option<&Plan>) {
         .map(|capability| capability.got.as_str())
         .collect();
     let stops = stops.first().map(|stop| format!(", processes held by {stop}")).unwrap_or_default();
-    let _ = writeln!(text, "  {:<12}{level}{stops}", "isolation");
+    let _ = writeln!(text, "  {:<LABEL$}{level}{stops}", "isolation");
     for capability in evidence.isolation.capabilities.iter().filter(|capability| !capability.enforced) {
         let _ = writeln!(
             text,
-            "  {:<12}{}: wanted {}, got {}",
+            "  {:<LABEL$}{}: wanted {}, got {}",
             "not enforced", capability.capability, capability.wanted, capability.got
         );
     }
@@ -168,19 +171,19 @@ fn evidence(text: &mut String, evidence: &Evidence, plan: Option<&Plan>) {
         if !left_out.is_empty() {
             let _ = writeln!(
                 text,
-                "  {:<12}{} {what}, {} the first",
+                "  {:<LABEL$}{} {what}, {} the first",
                 "left out", left_out.count, left_out.sample[0]
             );
         }
     }
     for note in &capture.notes {
-        let _ = writeln!(text, "  {:<12}{}: {}", "note", note.code, harmless(&note.text));
+        let _ = writeln!(text, "  {:<LABEL$}{}: {}", "note", note.code, harmless(&note.text));
     }
     let pinned = plan.is_some_and(|plan| plan.content().terms.tools_pinned);
     for tool in evidence.changed_tools.iter().filter(|_| !pinned) {
         let _ = writeln!(
             text,
-            "  {:<12}tool_changed: `{}` is another program than when the plan was frozen",
+            "  {:<LABEL$}tool_changed: `{}` is another program than when the plan was frozen",
             "note",
             harmless(tool)
         );
@@ -189,8 +192,8 @@ fn evidence(text: &mut String, evidence: &Evidence, plan: Option<&Plan>) {
 
 fn plan_lines(text: &mut String, plan: &Plan) {
     let content = plan.content();
-    let _ = writeln!(text, "  {:<12}{}, base {}", "plan", plan.digest(), &content.base.as_str()[..12]);
+    let _ = writeln!(text, "  {:<LABEL$}{}, base {}", "plan", plan.digest(), &content.base.as_str()[..12]);
     if content.declaration.kind == DeclarationKind::Uncommitted {
-        let _ = writeln!(text, "  {:<12}made from a nightgate.toml that is not committed", "");
+        let _ = writeln!(text, "  {:<LABEL$}made from a nightgate.toml that is not committed", "");
     }
 }

@@ -56,7 +56,7 @@ fn with_common(more: &[&'static str]) -> Vec<&'static str> {
 #[test]
 fn an_agent_has_exactly_the_listed_names() {
     let built = Environment::build(Role::Agent, &shell(), &spec(&[]));
-    let more = ["PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "SSL_CERT_DIR", "SSL_CERT_FILE"];
+    let more = ["SSL_CERT_DIR", "SSL_CERT_FILE"];
     assert_eq!(names(&built), with_common(&more));
 }
 

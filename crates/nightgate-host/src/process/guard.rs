@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::process::{getegid, geteuid, getpid, set_child_subreaper};
@@ -12,12 +13,24 @@ use rustix::thread::{
 };
 
 use super::wire::{self, GuardOrder, Report};
+use crate::lock::FileLock;
 use super::{raw, stage, sweep};
 
 /// Runs the guard to its end. It never gives up a half-made namespace: what can't be had in full is refused before
 /// anything is started, and the supervisor decides what to do instead.
 pub(super) fn run(control: &UnixStream, order: &GuardOrder) -> io::Result<()> {
     raw::close_descriptors_on_exec()?;
+    // Held until this process ends, which is after the last descendant. An exec gives it up in the child.
+    let _held = match &order.hold {
+        Some(path) => match FileLock::try_take(Path::new(path))? {
+            Some(lock) => Some(lock),
+            None => {
+                let text = format!("take the lock {}: another run holds it", Path::new(path).display());
+                return wire::send(control, &Report::Failed { text });
+            }
+        },
+        None => None,
+    };
     let user_namespace = if order.namespace {
         match leave_namespaces() {
             Ok(user_namespace) => user_namespace,

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -85,7 +86,8 @@ impl Running {
         let control = running.control.insert(control);
         control.set_read_timeout(Some(ANSWER_TIME))?;
         control.set_write_timeout(Some(ANSWER_TIME))?;
-        wire::send(&*control, &Order::Guard(GuardOrder { namespace, argument }))?;
+        let hold = launch.hold.clone().map(PathBuf::into_os_string);
+        wire::send(&*control, &Order::Guard(GuardOrder { namespace, argument, hold }))?;
         match wire::receive(&*control)? {
             Some(Report::Ready { user_namespace, keeper }) => {
                 running.user_namespace = user_namespace;
@@ -93,6 +95,7 @@ impl Running {
                 Ok(Ok((running, outputs)))
             }
             Some(Report::Refused { text }) => Ok(Err(text)),
+            Some(Report::Failed { text }) => Err(io::Error::other(text)),
             _ => Err(io::Error::other("it ended without an answer")),
         }
     }

@@ -25,6 +25,8 @@ pub(super) struct GuardOrder {
     pub(super) namespace: bool,
     /// The argument that makes this program a helper.
     pub(super) argument: Option<OsString>,
+    /// The lock to hold until the end.
+    pub(super) hold: Option<OsString>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use nightgate_host::lock::FileLock;
 use nightgate_host::env::{Environment, EnvironmentSpec, Inherited, Role};
 use nightgate_host::log::Limits;
 use nightgate_host::process::{
@@ -89,8 +90,10 @@ impl Bench {
             logs: Logs { folder: self.folder.path().into(), name: "run".into(), limits: Limits::default() },
             helper: &self.helper,
             confine: self.confine,
+            hold: Some(self.path("keeper")),
         };
         let ended = supervise(&launch, &self.cancel, observe)?;
+        assert!(!FileLock::is_held(&self.path("keeper")).unwrap(), "the run's lock is held after its end");
         if ended.stop.mechanism != Mechanism::Nothing {
             let namespace = self.confine == Confine::Best && ended.stop.fell_back.is_none();
             let wanted = if namespace { Mechanism::PidNamespace } else { Mechanism::Subreaper };

@@ -220,8 +220,9 @@ fn a_ref_is_published_by_compare_and_set_and_only_below_ours() {
     publish(&one, "refs/nightgate/a", None).unwrap();
     let moved = publish(&two, "refs/nightgate/a", None).unwrap_err();
     assert!(matches!(moved, RepositoryError::RefMoved { .. }), "{moved}");
-    let moved = publish(&two, "refs/nightgate/a", Some(&two)).unwrap();
-    let () = moved;
+    let moved = publish(&two, "refs/nightgate/a", Some(&two)).unwrap_err();
+    assert!(matches!(moved, RepositoryError::RefMoved { .. }), "{moved}");
+    publish(&two, "refs/nightgate/a", Some(&one)).unwrap();
     for name in ["refs/heads/main", "HEAD", "refs/nightgate/../heads/main"] {
         assert!(matches!(publish(&two, name, None), Err(RepositoryError::RefName { .. })));
     }

@@ -79,7 +79,9 @@ impl Fault {
             Self::Version(found) if found < known => StoreError::Older { path, found, known },
             Self::Version(found) => StoreError::Newer { path, found, known },
             Self::Io(fault) => unavailable(format!("{}: {fault}: {}", path.display(), io_advice(&fault))),
-            Self::Sql(rusqlite::Error::SqliteFailure(failure, _)) if failure.code == ErrorCode::NotADatabase => {
+            Self::Sql(rusqlite::Error::SqliteFailure(failure, _))
+                if failure.code == ErrorCode::NotADatabase =>
+            {
                 StoreError::NotAStore { path }
             }
             Self::Sql(fault) => unavailable(format!("{}: {fault}: {}", path.display(), sql_advice(&fault))),

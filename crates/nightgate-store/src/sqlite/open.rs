@@ -71,3 +71,6 @@ pub(super) fn keep_wal(conn: &Connection) -> Result<(), Fault> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

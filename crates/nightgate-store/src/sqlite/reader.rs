@@ -41,7 +41,8 @@ pub(super) fn read<T>(path: &Path, question: Question<'_, T>) -> Result<T, Fault
 }
 
 fn ask<T>(path: &Path, alone: bool, question: Question<'_, T>) -> Result<T, Fault> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(uri(path, alone), flags)?;
     open::keep_wal(&conn)?;
     conn.busy_timeout(open::PATIENCE)?;

@@ -41,7 +41,8 @@ pub(super) fn log(conn: &Connection, job: &JobId) -> Result<(Vec<Event>, JobStat
     let digest = entry.head.parse().map_err(|fault| damaged_entry(job.as_str(), format!("{fault}")))?;
     let (events, state) = chain::verify(job, &rows, Head { sequence: entry.sequence, digest: Some(digest) })?;
     if entry.tenure.fence < state.fence {
-        let why = format!("its fence is {}, and the log was written under {}", entry.tenure.fence, state.fence);
+        let why =
+            format!("its fence is {}, and the log was written under {}", entry.tenure.fence, state.fence);
         return Err(damaged_entry(job.as_str(), why).into());
     }
     Ok((events, state))
@@ -59,12 +60,17 @@ fn rows(conn: &Connection, job: &JobId) -> Result<Vec<Stored>, rusqlite::Error> 
 /// The names of all jobs, as text, in this order.
 pub(super) fn names(conn: &Connection, order: &'static str) -> Result<Vec<String>, Fault> {
     let mut statement = conn.prepare_cached(&format!("SELECT id FROM jobs ORDER BY {order}"))?;
-    let names = statement.query_map([], |row| Ok(String::from_utf8_lossy(row.get_ref(0)?.as_bytes()?).into_owned()))?;
+    let names = statement
+        .query_map([], |row| Ok(String::from_utf8_lossy(row.get_ref(0)?.as_bytes()?).into_owned()))?;
     Ok(names.collect::<Result<_, _>>()?)
 }
 
 /// Writes the last event of `state`.
-pub(super) fn insert_event(transaction: &Transaction<'_>, state: &JobState, bytes: &[u8]) -> Result<(), Fault> {
+pub(super) fn insert_event(
+    transaction: &Transaction<'_>,
+    state: &JobState,
+    bytes: &[u8],
+) -> Result<(), Fault> {
     transaction.execute(
         "INSERT INTO events (job, sequence, bytes, digest) VALUES (?1, ?2, ?3, ?4)",
         params![state.id.as_str(), state.sequence, bytes, state.head.to_string()],
@@ -89,7 +95,8 @@ pub(super) fn approval(conn: &Connection, digest: &Digest) -> Result<Option<Appr
 pub(super) fn freeze(conn: &Connection, plan: &Digest) -> Result<Option<Digest>, Fault> {
     let sql = "SELECT record FROM freezes WHERE plan = ?1 ORDER BY ordinal DESC LIMIT 1";
     let record: Option<String> = conn.query_row(sql, [plan.to_string()], |row| row.get(0)).optional()?;
-    let read = |text: String| text.parse().map_err(|fault| Fault::entry(format!("the freeze of {plan}"), fault));
+    let read =
+        |text: String| text.parse().map_err(|fault| Fault::entry(format!("the freeze of {plan}"), fault));
     record.map(read).transpose()
 }
 

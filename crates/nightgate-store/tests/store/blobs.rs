@@ -111,7 +111,7 @@ fn what_a_dead_writer_left_is_swept_and_what_a_living_one_writes_is_not() {
     let writer = File::create(&living).unwrap();
     writer.lock().unwrap();
     Blobs::open(folder.path()).unwrap();
-    assert_eq!(files(folder.path()), [living.clone()]);
+    assert_eq!(files(folder.path()), std::slice::from_ref(&living));
     drop(writer);
     Blobs::open(folder.path()).unwrap();
     assert!(files(folder.path()).is_empty());

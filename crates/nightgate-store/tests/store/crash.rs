@@ -129,7 +129,7 @@ fn without_room_nothing_is_lost_and_nothing_is_half_there() {
     for (state, report) in jobs.into_iter().rev().zip(kept) {
         assert_eq!(told(&store.events(&state.unwrap().id).unwrap()[0]), report);
     }
-    begin(&store, 5000);
+    drop(begin(&store, 5000));
 
     let blobs = Blobs::open(folder.path().join("blobs")).unwrap();
     let small = reports.iter().find_map(|line| line.strip_prefix("blob ")).unwrap();

@@ -10,7 +10,7 @@ use nightgate_store::{SqliteStore, Store, StoreError};
 use rusqlite::Connection;
 
 use crate::conformance::{begin, write};
-use crate::log::{digest, job, verified};
+use crate::log::{digest, job};
 
 const VERSION_1: &str = include_str!("../fixtures/store-v1.sql");
 
@@ -47,7 +47,7 @@ fn only_the_owner_can_read_what_is_made() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("a").join("b");
     let store = SqliteStore::open(home.join("store")).unwrap();
-    begin(&store, 1);
+    drop(begin(&store, 1));
     let names = ["a", "a/b", "a/b/store", "a/b/store-shm", "a/b/store-wal"];
     let expected: Vec<_> = names.iter().map(|name| folder.path().join(name)).collect();
     assert_eq!(listing(folder.path()), expected);
@@ -65,7 +65,7 @@ fn a_folder_that_exists_keeps_its_mode() {
 }
 
 #[test]
-fn a_store_is_durable_and_in_wal_mode() {
+fn a_store_is_in_wal_mode() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store");
     SqliteStore::open(&path).unwrap();
@@ -80,7 +80,7 @@ fn an_empty_file_becomes_a_store() {
     let path = folder.path().join("store");
     fs::write(&path, "").unwrap();
     assert_eq!(SqliteStore::read_only(&path).jobs().unwrap(), []);
-    begin(&SqliteStore::open(&path).unwrap(), 1);
+    drop(begin(&SqliteStore::open(&path).unwrap(), 1));
 }
 
 #[test]
@@ -104,8 +104,11 @@ fn refusals(path: &Path) -> [StoreError; 2] {
 fn a_file_of_another_program_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("text");
-    fs::write(&text, "some text that is no database, and long enough to have a header of its own, says SQLite\n")
-        .unwrap();
+    fs::write(
+        &text,
+        "some text that is no database, and long enough to have a header of its own, says SQLite\n",
+    )
+    .unwrap();
     let database = folder.path().join("database");
     Connection::open(&database).unwrap().execute_batch("CREATE TABLE recipes (name TEXT)").unwrap();
     for path in [text, database] {
@@ -144,13 +147,15 @@ fn a_store_of_version_1_opens_with_all_that_is_in_it() {
     let [done, begun]: [JobState; 2] =
         store.jobs().unwrap().into_iter().map(Result::unwrap).rev().collect::<Vec<_>>().try_into().unwrap();
     assert_eq!((done.id, done.sequence, done.verdict), (job(1), 7, Some(VerdictWord::Verified)));
-    assert_eq!(store.events(&job(1)).unwrap(), verified(&job(1)));
+    let words: Vec<_> = store.events(&job(1)).unwrap().iter().map(|event| event.body.word()).collect();
+    let all = ["created", "frozen", "authorized", "attempt_started", "attempt_ended", "captured", "judged"];
+    assert_eq!(words, all);
     assert_eq!((begun.id, begun.sequence), (job(2), 1));
     assert_eq!(store.lease_of(&job(1)).unwrap(), None);
     assert_eq!(store.lease_of(&job(2)).unwrap().unwrap().owner, "first");
     assert_eq!(store.approval(&digest("plan")).unwrap().unwrap().by, "user:1000");
     assert_eq!(store.freeze_of(&digest("plan")).unwrap(), Some(digest("second")));
-    begin(&store, 3);
+    drop(begin(&store, 3));
 }
 
 #[test]
@@ -170,16 +175,4 @@ fn the_first_migration_is_still_what_made_version_1() {
     first.execute_batch(include_str!("../../migrations/0001_first.sql")).unwrap();
     first.commit().unwrap();
     assert_eq!(schema(&fresh), schema(&version_1(folder.path())));
-}
-
-#[test]
-fn zz_make_fixture() {
-    let path = Path::new("/tmp/fixture-v1/store");
-    let store = SqliteStore::open(path).unwrap();
-    write(&store, 1);
-    drop(begin(&store, 2));
-    use nightgate_core::approval::*;
-    store.approve(&Approval { digest: digest("plan"), of: ApprovedThing::Plan, by: "user:1000".into(), how: "plan approve".into(), at_ms: 1_800_000_000_000 }).unwrap();
-    store.keep_freeze(&digest("plan"), &digest("first")).unwrap();
-    store.keep_freeze(&digest("plan"), &digest("second")).unwrap();
 }

@@ -39,7 +39,8 @@ fn event(job: &JobId, sequence: u64, previous: Option<Digest>, fence: u64, body:
 /// All kinds of bodies that could come next; those that lead on come first.
 pub fn bodies(state: &JobState) -> Vec<EventBody> {
     let attempt = state.attempts;
-    let ended = |execution| EventBody::AttemptEnded { attempt, execution, stdout: Some(digest("log")), stderr: None };
+    let ended =
+        |execution| EventBody::AttemptEnded { attempt, execution, stdout: Some(digest("log")), stderr: None };
     let judged = |verdict, reasons| EventBody::Judged { record: digest("record"), verdict, reasons };
     vec![
         EventBody::Frozen { plan: digest("plan"), base: commit() },
@@ -75,6 +76,7 @@ pub fn verified(job: &JobId) -> Vec<Event> {
     let mut events = vec![created(job, JobKind::Run)];
     let mut state = JobState::replay(&events).unwrap().unwrap();
     while let Some(next) = allowed(&state).into_iter().next() {
+        assert!(events.len() < 20, "it never ends: {events:?}");
         state = JobState::apply(Some(state), &next).unwrap();
         events.push(next);
     }

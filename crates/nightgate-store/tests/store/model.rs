@@ -58,8 +58,7 @@ fn flaw() -> impl Strategy<Value = Flaw> {
 fn call() -> impl Strategy<Value = Call> {
     let job = 0..4_u64;
     let kind = prop_oneof![3 => Just(JobKind::Run), 1 => Just(JobKind::Verify)];
-    let expect =
-        prop_oneof![4 => Just(Expect::AsItIs), 1 => Just(Expect::Nobody), 1 => (0..4_u64).prop_map(Expect::Fence)];
+    let expect = prop_oneof![4 => Just(Expect::AsItIs), 1 => Just(Expect::Nobody), 1 => (0..4_u64).prop_map(Expect::Fence)];
     let body = (any::<Index>(), any::<Index>());
     prop_oneof![
         3 => (job.clone(), kind, flaw()).prop_map(|(job, kind, flaw)| Call::Create { job, kind, flaw }),

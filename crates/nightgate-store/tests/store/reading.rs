@@ -84,7 +84,7 @@ fn a_copy_of_the_file_alone_is_read_and_nothing_is_made() {
     strip(&path);
     let reader = SqliteStore::read_only(&path);
     assert_eq!(reader.jobs().unwrap().len(), 1);
-    assert_eq!(listing(folder.path()), [path.clone()]);
+    assert_eq!(listing(folder.path()), std::slice::from_ref(&path));
     read_sealed(&path, &reader);
 }
 

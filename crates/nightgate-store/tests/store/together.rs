@@ -53,7 +53,7 @@ fn of_appends_at_once_exactly_one_wins_and_the_others_conflict() {
 fn of_owners_that_take_a_lease_at_once_exactly_one_gets_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store");
-    begin(&SqliteStore::open(&path).unwrap(), 1);
+    drop(begin(&SqliteStore::open(&path).unwrap(), 1));
     let taken = at_once(&path, |writer, store| store.take_lease(&job(1), &writer.to_string(), Some(1)));
     assert_eq!(taken.iter().filter(|lease| lease.is_ok()).count(), 1);
     let lost = |lease: &Result<_, _>| matches!(lease, Err(StoreError::LeaseMoved { .. }));
@@ -85,7 +85,7 @@ fn many_can_make_the_store_at_once() {
                 let (start, path) = (&start, &path);
                 scope.spawn(move || {
                     start.wait();
-                    begin(&SqliteStore::open(path).unwrap(), bits);
+                    drop(begin(&SqliteStore::open(path).unwrap(), bits));
                 });
             }
         });
@@ -141,7 +141,7 @@ fn processes_at_once_lose_no_job_and_share_no_lease() {
     }
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(folder.path().join("store")).unwrap();
-    begin(&store, 1);
+    drop(begin(&store, 1));
     let test = "together::processes_at_once_lose_no_job_and_share_no_lease";
     let mut children: Vec<_> = (0..3)
         .map(|_| {

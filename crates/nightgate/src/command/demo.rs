@@ -124,7 +124,8 @@ impl Demo {
             // A tool that an earlier agent took away is there again for the next one.
             make_executable(&tool)?;
             let report = run_act(&engine, act, place, &root, &repository, &tool)?;
-            print(&format!("{}\n", verdict_text::job(&report, None, false, colour)))?;
+            let capture = engine.capture_of(&report.state)?;
+            print(&format!("{}\n", verdict_text::job(&report, capture.as_ref(), false, colour)))?;
             if !as_it_should(act, &report) {
                 surprises += 1;
                 print("   This is not what should have come of it.\n\n")?;

@@ -40,8 +40,9 @@ fn a_migration_that_fails_changes_nothing() {
     let fault = migrate_by(&mut conn, &with("CREATE TABLE half (a); INSERT INTO nowhere VALUES (1);"));
     assert!(matches!(fault, Err(Fault::Sql(_))), "{fault:?}");
     check(&conn).unwrap();
-    let half: i64 =
-        conn.query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'half'", [], |row| row.get(0)).unwrap();
+    let half: i64 = conn
+        .query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'half'", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(half, 0);
 }
 
