@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nightgate_core::declaration::{PromptDelivery, Terms};
@@ -33,6 +33,18 @@ pub struct Agent {
     pub pass_env: Vec<String>,
 }
 
+/// What an agent is started with.
+pub(crate) struct AgentRun<'a> {
+    pub(crate) agent: &'a Agent,
+    pub(crate) terms: &'a Terms,
+    pub(crate) prompt: &'a str,
+    /// The plan's programs, which the agent may need too.
+    pub(crate) programs: &'a Programs,
+    pub(crate) folder: &'a JobFolder,
+    /// Held until its last process is gone.
+    pub(crate) hold: PathBuf,
+}
+
 /// What became of an agent's process.
 pub(crate) struct Attempt {
     pub(crate) execution: Execution,
@@ -48,14 +60,10 @@ impl Engine {
     /// `ended.stop` says that it isn't.
     pub(crate) fn run_agent(
         &self,
-        agent: &Agent,
-        terms: &Terms,
-        prompt: &str,
-        programs: &Programs,
-        folder: &JobFolder,
-        hold: PathBuf,
+        run: AgentRun<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Attempt, EngineError> {
+        let AgentRun { agent, terms, prompt, programs, folder, hold } = run;
         observer.step(&Step::Agent(agent.name.clone()));
         make_folder(&folder.agent_home())?;
         make_folder(&folder.agent_tmp())?;
@@ -101,10 +109,10 @@ impl Engine {
 }
 
 /// The agent's arguments, with the prompt where it belongs.
-fn arguments(agent: &Agent, prompt: &str, prompt_file: &PathBuf) -> Result<Vec<OsString>, EngineError> {
+fn arguments(agent: &Agent, prompt: &str, prompt_file: &Path) -> Result<Vec<OsString>, EngineError> {
     let (placeholder, value) = match agent.prompt {
         PromptDelivery::Stdin => return Ok(agent.args.iter().map(OsString::from).collect()),
-        PromptDelivery::File => ("{promptFile}", prompt_file.clone().into_os_string()),
+        PromptDelivery::File => ("{promptFile}", prompt_file.as_os_str().to_owned()),
         PromptDelivery::Argument => {
             if prompt.len() > LONGEST_ARGUMENT || prompt.contains('\0') {
                 return Err(EngineError::environment(

@@ -43,6 +43,14 @@ pub enum EngineError {
         /// What to give to the command.
         how: String,
     },
+    /// There is no agent to start.
+    #[error("find agent `{name}`: {why}")]
+    NoAgent {
+        /// Its name.
+        name: String,
+        /// Why it can't be started and what to do.
+        why: String,
+    },
     /// Something in the user's surroundings stops the work.
     #[error("{doing}: {why}")]
     Environment {
@@ -96,7 +104,7 @@ impl EngineError {
             Self::Declaration { .. } | Self::Plan(_) => Reason::PlanRefused,
             Self::PlanChanged { .. } => Reason::PlanChanged,
             Self::NotApproved { .. } => Reason::NotApproved,
-            Self::Environment { .. } | Self::File { .. } => Reason::EnvironmentFault,
+            Self::NoAgent { .. } | Self::Environment { .. } | Self::File { .. } => Reason::EnvironmentFault,
             Self::Store(_) | Self::Record { .. } => Reason::EvidenceIncomplete,
             Self::Interrupted => Reason::CheckCancelled,
         }

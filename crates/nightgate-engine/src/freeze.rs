@@ -28,6 +28,8 @@ pub struct Frozen {
     pub plan: Plan,
     /// What happened on the way.
     pub record: FreezeRecord,
+    /// The programs as they were found, for the attempt that follows at once.
+    pub(crate) programs: Programs,
 }
 
 /// What freezing saw beside what the plan keeps: durations, logs, what was enforced. Kept by the plan's digest.
@@ -161,7 +163,7 @@ impl Engine {
         let plan = Plan::freeze(terms, facts)
             .map_err(|source| EngineError::Declaration { origin: "the declaration".to_owned(), source })?;
         self.keep_plan(&plan, &record)?;
-        Ok(Frozen { plan, record })
+        Ok(Frozen { plan, record, programs })
     }
 
     /// Keeps a plan's bytes and the record of its freezing.
@@ -204,6 +206,9 @@ impl Engine {
         make_folder(&into)?;
         for name in FILES {
             let Ok(path) = name.parse() else { continue };
+            if !base.listing.contains_key(&path) {
+                continue;
+            }
             // One that can't be read chooses nothing; the check itself will say what it misses.
             if let Ok(Some(bytes)) = base.store.repository().read_file(&base.commit, &path, 64 * 1024) {
                 let file = into.join(name);

@@ -59,6 +59,12 @@ impl<'e> Journal<'e> {
     /// Gives the job back and returns how it stands.
     pub(crate) fn end(self) -> Result<JobState, EngineError> {
         self.engine.store.release(self.lease)?;
+        if self.state.phase.is_ended() {
+            // Nobody writes to an ended job, so nobody asks for its locks again.
+            for lock in [self.engine.home.lock(&self.state.id), self.engine.home.keeper_lock(&self.state.id)] {
+                let _an_empty_file_may_stay = std::fs::remove_file(lock);
+            }
+        }
         Ok(self.state)
     }
 }

@@ -24,6 +24,7 @@ use crate::step::Observer;
 const COMPANIONS: &[&str] = &["cargo", "rustc", "python3", "node", "npm", "go", "uv"];
 
 /// The programs of a plan, as they were found on this machine at one moment.
+#[derive(Debug)]
 pub(crate) struct Programs {
     found: BTreeMap<String, Result<Tool, String>>,
     companions: Vec<Tool>,
@@ -217,6 +218,6 @@ impl Engine {
     pub(crate) fn find_agent(&self, agent: &Agent) -> Result<Tool, EngineError> {
         let inherited = &self.around.inherited;
         tool::resolve(&agent.executable, &inherited.search_path(), self.home.root(), inherited)
-            .map_err(|fault| EngineError::environment(format!("find agent `{}`", agent.name), fault))
+            .map_err(|fault| EngineError::NoAgent { name: agent.name.clone(), why: fault.to_string() })
     }
 }

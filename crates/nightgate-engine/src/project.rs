@@ -141,13 +141,11 @@ pub(crate) fn choose_agent(
         known.sort_unstable();
         known.dedup();
         let known = if known.is_empty() { "none is configured".to_owned() } else { known.join(", ") };
-        return Err(EngineError::environment(
-            format!("find agent `{name}`"),
-            format!(
-                "configured agents: {known}. Add [agents.{name}] to nightgate.toml or to your own configuration, or \
-                     use --agent-command"
-            ),
-        ));
+        let why = format!(
+            "configured agents: {known}. Add [agents.{name}] to nightgate.toml or to your own configuration, or use \
+             --agent-command"
+        );
+        return Err(EngineError::NoAgent { name: name.clone(), why });
     };
     Ok(Agent {
         name: name.clone(),

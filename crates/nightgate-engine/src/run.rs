@@ -14,7 +14,7 @@ use nightgate_host::process::Logs;
 use nightgate_host::repository::UserRepository;
 use nightgate_host::workspace::Workspace;
 
-use crate::agent::{Agent, Attempt};
+use crate::agent::{Agent, AgentRun, Attempt};
 use crate::approval::Ask;
 use crate::capture::note_attempt;
 use crate::error::EngineError;
@@ -143,10 +143,10 @@ impl Engine {
         let (terms, _) = settle(text, task)?;
         let job = journal.job().clone();
         let frozen = self.freeze_terms(&job, terms, text.source(), &base, BaseChecks::All, observer)?;
-        let plan = frozen.plan;
+        let (plan, programs) = (frozen.plan, frozen.programs);
         journal.write(EventBody::Frozen { plan: plan.digest(), base: base.commit.clone() })?;
         journal.write(EventBody::Authorized { plan: plan.digest(), approved_by })?;
-        let attempt = self.attempt(journal, &plan, agent, &base, observer)?;
+        let attempt = self.attempt(journal, &plan, agent, &programs, &base, observer)?;
         let captured = self.capture_attempt(journal, &plan, user, &base, Some(&attempt), observer)?;
         if !attempt.execution.is_executed() {
             return Ok(());
@@ -160,6 +160,7 @@ impl Engine {
         journal: &mut Journal<'_>,
         plan: &Plan,
         agent: &Agent,
+        programs: &Programs,
         base: &Base,
         observer: &mut dyn Observer,
     ) -> Result<Attempt, EngineError> {
@@ -169,12 +170,12 @@ impl Engine {
         let terms = &plan.content().terms;
         Workspace::create(&base.store, &folder.workspace(), &base.commit, BRANCH)
             .map_err(|fault| EngineError::environment("lay out the workspace", fault))?;
-        let programs = Programs::find(self, terms, &folder.root().join("versions"));
         let number = journal.state().attempts + 1;
         journal.write(EventBody::AttemptStarted { attempt: number, agent: agent.name.clone() })?;
         let prompt = terms.ticket.as_ref().map(|ticket| ticket.text.as_str()).unwrap_or_default();
         let hold = self.home.keeper_lock(journal.job());
-        let attempt = self.run_agent(agent, terms, prompt, &programs, &folder, hold, observer)?;
+        let run = AgentRun { agent, terms, prompt, programs, folder: &folder, hold };
+        let attempt = self.run_agent(run, observer)?;
         let mut faults = Vec::new();
         let stdout = self.keep_stream(&attempt.ended.stdout, &mut faults).log;
         let stderr = self.keep_stream(&attempt.ended.stderr, &mut faults).log;

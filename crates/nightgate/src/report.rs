@@ -162,6 +162,21 @@ impl JobDocument {
     /// A verdict that was reached without a job.
     pub fn without_job(verdict: &Verdict) -> Self {
         Self {
+            verdict: Some(verdict.word()),
+            class: verdict.class(),
+            reasons: reasons_of(verdict),
+            gates: verdict.gates().to_vec(),
+            ..Self::empty()
+        }
+    }
+
+    /// An agent that could not be started, so that there was no job.
+    pub fn without_agent(text: String) -> Self {
+        Self { execution: Some(Execution::NotStarted { text }), ..Self::empty() }
+    }
+
+    fn empty() -> Self {
+        Self {
             schema_version: VERSION,
             job: None,
             kind: None,
@@ -177,10 +192,10 @@ impl JobDocument {
             agent: None,
             attempts: 0,
             execution: None,
-            verdict: Some(verdict.word()),
-            class: verdict.class(),
-            reasons: reasons_of(verdict),
-            gates: verdict.gates().to_vec(),
+            verdict: None,
+            class: None,
+            reasons: Vec::new(),
+            gates: Vec::new(),
             checks: Vec::new(),
             changes: Vec::new(),
             ignored: LeftOut::default(),

@@ -105,12 +105,8 @@ pub fn job(report: &Report, capture: Option<&Capture>, interrupted: bool, colour
 pub fn verdict_alone(verdict: &Verdict, colour: Colour) -> String {
     let mut text = format!("{}\n", colour.verdict(verdict.word()));
     for (_, finding) in verdict.findings() {
-        let _ = writeln!(
-            text,
-            "  {:<LABEL$}{}",
-            finding.code.as_str(),
-            harmless(&finding.text).replace('\n', "\n  ")
-        );
+        let said = harmless(&finding.text).replace('\n', "\n  ");
+        let _ = writeln!(text, "  {}: {said}", finding.code);
     }
     text
 }

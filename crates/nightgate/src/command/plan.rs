@@ -10,7 +10,7 @@ use nightgate_engine::PlanText;
 
 use super::run::read_declaration;
 use crate::error::{CommandError, Status};
-use crate::output::{harmless, print, print_bytes, print_json, say};
+use crate::output::{harmless, print, print_bytes, say};
 use crate::progress::Progress;
 use crate::surroundings::{current_folder, open, open_for_reading};
 
@@ -190,8 +190,7 @@ fn approve(file: Option<PathBuf>, base: Option<&str>) -> Result<Status, CommandE
         }
     };
     let approval = engine.approve(digest, of, "plan approve")?;
-    print_json(&approval)?;
-    say(&format!("approved {what}"));
+    print(&format!("{digest}  {}  approved by {} ({})\n", harmless(&what), approval.by, approval.how))?;
     Ok(Status::Success)
 }
 

@@ -61,6 +61,7 @@ impl Run {
         let json = self.json;
         match self.work() {
             Ok(status) => status,
+            Err(CommandError::Engine(fault @ EngineError::NoAgent { .. })) => answer_without_agent(&fault, json),
             Err(CommandError::Engine(fault)) if !matches!(fault, EngineError::Interrupted) => {
                 answer_without_job(&fault, json)
             }
@@ -144,6 +145,16 @@ impl Run {
             declaration,
         })
     }
+}
+
+/// Answers that the agent was not executed, where there was none to start: no job, no verdict.
+fn answer_without_agent(fault: &EngineError, json: bool) -> Status {
+    let text = format!("failed to {fault}");
+    say(&format!("nightgate: {text}"));
+    if json && let Err(fault) = print_json(&JobDocument::without_agent(text)) {
+        say(&format!("nightgate: {fault}"));
+    }
+    Status::NotExecuted
 }
 
 /// The exit status of a job as it stands.
