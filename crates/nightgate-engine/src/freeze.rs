@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use nightgate_core::declaration::{Check, Terms};
+use nightgate_core::declaration::{Check, DeclarationError, Refusal, Terms};
 use nightgate_core::evidence::{CheckRun, Exit};
 use nightgate_core::isolation::Enforcement;
 use nightgate_core::plan::{AtBase, DeclarationSource, FreezeFacts, Plan};
 use nightgate_core::tree::Listing;
 use nightgate_core::{CommitId, Digest, JobId, TreeId};
 use nightgate_host::base_store::BaseStore;
-use nightgate_host::repository::{RepositoryError, UserRepository};
+use nightgate_host::repository::{BaselineError, RepositoryError, UserRepository};
 use serde::{Deserialize, Serialize};
 
 use crate::Engine;
@@ -101,7 +101,7 @@ impl Engine {
         let repository = base.store.repository();
         let criteria = repository
             .criteria_baseline(&base.commit, &terms.criteria_paths)
-            .map_err(|fault| EngineError::environment("read the criteria", fault))?;
+            .map_err(refused_criteria)?;
         let folder = JobFolder::new(self.home.job(job));
         make_folder(&folder.logs())?;
         // Version files of the project choose a toolchain; they are read from base, never from a working tree.
@@ -232,6 +232,17 @@ impl Engine {
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.trim_end().lines().rev().take(LINES).collect();
         lines.iter().rev().map(|line| format!("\n    {}", line.escape_debug())).collect()
+    }
+}
+
+fn refused_criteria(fault: BaselineError) -> EngineError {
+    match fault {
+        BaselineError::Uncommitted(uncommitted) => {
+            let refusal = Refusal { key: "criteriaPaths".to_owned(), text: uncommitted.to_string() };
+            let source = DeclarationError::Refused(vec![refusal]);
+            EngineError::Declaration { origin: "the declaration".to_owned(), source }
+        }
+        BaselineError::Repository(fault) => EngineError::environment("read the criteria", fault),
     }
 }
 

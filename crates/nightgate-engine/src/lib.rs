@@ -80,6 +80,8 @@ pub struct Report {
     pub plan: Option<Plan>,
     /// The record, once judged.
     pub record: Option<Record>,
+    /// When the base was committed, in seconds since 1970.
+    pub base_time: i64,
 }
 
 impl Engine {

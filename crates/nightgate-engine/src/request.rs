@@ -134,6 +134,8 @@ pub(crate) struct StoredRequest {
     /// The folder in the user's repository that the request was made from, as the bytes of its path.
     pub(crate) repository: Vec<u8>,
     pub(crate) base: CommitId,
+    /// When the base was committed, in seconds since 1970.
+    pub(crate) base_time: i64,
     pub(crate) task: Option<String>,
     pub(crate) task_source: Option<String>,
     pub(crate) agent: Option<Agent>,

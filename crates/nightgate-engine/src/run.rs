@@ -22,7 +22,7 @@ use crate::freeze::{Base, BaseChecks};
 use crate::home::{AGENT_LOG, JobFolder, make_folder};
 use crate::journal::Journal;
 use crate::program::{Programs, survivors_of};
-use crate::project::{choose_agent, project_declaration, settle};
+use crate::project::{choose_agent, project_declaration, settle, short};
 use crate::read::CaptureFile;
 use crate::request::{RunRequest, StoredRequest};
 use crate::step::{Observer, Step};
@@ -56,6 +56,7 @@ impl Engine {
         let stored = StoredRequest {
             schema_version: 1,
             repository: request.repository.as_os_str().as_bytes().to_vec(),
+            base_time: self.commit_time(&user, &base)?,
             base,
             task: request.task.clone(),
             task_source: Some(request.task_source.clone()),
@@ -291,6 +292,11 @@ impl Engine {
     pub(crate) fn discover(&self, folder: &Path) -> Result<UserRepository, EngineError> {
         UserRepository::discover(self.git()?, folder)
             .map_err(|fault| EngineError::environment("find the repository", fault))
+    }
+
+    pub(crate) fn commit_time(&self, user: &UserRepository, commit: &CommitId) -> Result<i64, EngineError> {
+        let time = user.repository().commit_time(commit);
+        time.map_err(|fault| EngineError::environment(format!("read commit {}", short(commit)), fault))
     }
 
     pub(crate) fn resolve(&self, user: &UserRepository, revision: &str) -> Result<CommitId, EngineError> {

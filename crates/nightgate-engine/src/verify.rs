@@ -58,6 +58,7 @@ impl Engine {
         let stored = StoredRequest {
             schema_version: 1,
             repository: request.repository.as_os_str().as_bytes().to_vec(),
+            base_time: self.commit_time(&user, &base)?,
             base,
             task: None,
             task_source: None,
@@ -257,7 +258,8 @@ impl Engine {
     pub(crate) fn report(&self, state: JobState) -> Result<Report, EngineError> {
         let plan = if state.plan.is_some() { Some(self.plan_of(&state)?) } else { None };
         let record = self.record_of(&state)?;
-        Ok(Report { state, plan, record })
+        let base_time = self.stored_request(&state)?.base_time;
+        Ok(Report { state, plan, record, base_time })
     }
 }
 

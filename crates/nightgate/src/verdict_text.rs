@@ -17,6 +17,9 @@ use crate::report::role_word;
 /// Width of the first column.
 const LABEL: usize = 16;
 
+/// Width of a gate's name, which a longer one passes.
+const GATE: usize = LABEL - 1;
+
 /// Whether words may be coloured.
 #[derive(Clone, Copy, Debug)]
 pub struct Colour(pub bool);
@@ -61,7 +64,7 @@ pub fn job(report: &Report, capture: Option<&Capture>, interrupted: bool, colour
         }
     }
     if let Some(plan) = &report.plan {
-        plan_lines(&mut text, plan);
+        plan_lines(&mut text, plan, report);
     }
     match &state.phase {
         Phase::Waiting { digest, of } => {
@@ -127,7 +130,7 @@ fn gate(text: &mut String, result: &GateResult, plan: Option<&Plan>) {
     let name = harmless(&result.gate.to_string());
     let role =
         if result.role == Role::Advisory { format!(" ({})", role_word(result.role)) } else { String::new() };
-    let _ = write!(text, "  {name:<LABEL$} {}{role}", result.outcome.as_str());
+    let _ = write!(text, "  {name:<GATE$} {}{role}", result.outcome.as_str());
     if result.outcome == GateOutcome::Pass
         && let (Gate::Check(check), Some(plan)) = (&result.gate, plan)
     {
@@ -186,10 +189,24 @@ fn evidence(text: &mut String, evidence: &Evidence, plan: Option<&Plan>) {
     }
 }
 
-fn plan_lines(text: &mut String, plan: &Plan) {
+fn plan_lines(text: &mut String, plan: &Plan, report: &Report) {
     let content = plan.content();
-    let _ = writeln!(text, "  {:<LABEL$}{}, base {}", "plan", plan.digest(), &content.base.as_str()[..12]);
+    let _ = writeln!(text, "  {:<LABEL$}{}", "plan", plan.digest());
+    let age = age_words(report.state.created_ms / 1000, report.base_time);
+    let _ = writeln!(text, "  {:<LABEL$}{}, committed {age} before the job", "base", &content.base.as_str()[..12]);
     if content.declaration.kind == DeclarationKind::Uncommitted {
         let _ = writeln!(text, "  {:<LABEL$}made from a nightgate.toml that is not committed", "");
     }
+}
+
+/// How long before `now` (seconds since 1970) a commit was made, roughly.
+fn age_words(now: u64, committed: i64) -> String {
+    let seconds = i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(committed).max(0);
+    let (count, unit) = match seconds {
+        0..120 => (seconds, "seconds"),
+        120..7200 => (seconds / 60, "minutes"),
+        7200..172_800 => (seconds / 3600, "hours"),
+        _ => (seconds / 86_400, "days"),
+    };
+    format!("{count} {unit}")
 }
