@@ -60,8 +60,11 @@ impl BaseStore {
     /// # Errors
     /// Where git can't tell.
     pub fn bases(&self) -> Result<Vec<CommitId>, RepositoryError> {
-        let output =
-            self.repository.command("for-each-ref").args(["--format=%(refname:lstrip=2)", "refs/bases/"]).success()?;
+        let output = self
+            .repository
+            .command("for-each-ref")
+            .args(["--format=%(refname:lstrip=2)", "refs/bases/"])
+            .success()?;
         Ok(output
             .stdout
             .split(|&byte| byte == b'\n')

@@ -2,6 +2,7 @@
 
 mod stream;
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use nightgate_core::evidence::{CaptureProblem, CaptureProblemKind};
@@ -116,8 +117,10 @@ impl JobRepository {
     pub(crate) fn commit(&self, new: &NewCommit<'_>) -> Result<CommitId, CommitFault> {
         let mut stream = Stream::new(new, INCOMING, self.repository.object_format());
         let mut answer = Vec::new();
-        let command = self.repository.command("fast-import").long();
-        // Without a limit below which it unpacks: one pack is one file to bring safely onto the disk.
+        let one_pack = [OsStr::new("-c"), OsStr::new("fastimport.unpackLimit=0")];
+        let git = self.repository.git();
+        let command = git.in_repository(self.repository.git_dir(), &one_pack, "fast-import").long();
+        // Never unpacked: one pack is one file to bring safely onto the disk.
         let command = command.args(["--quiet", "--force", "--done", "--date-format=raw"]);
         let ended = command.converse(&mut stream, &mut answer);
         if let Some(path) = stream.changed() {
@@ -126,7 +129,11 @@ impl JobRepository {
         ended.map_err(RepositoryError::from)?;
         let commit = crate::repository::id_of(answer.trim_ascii_end(), "git fast-import")?;
         self.keep(&commit)?;
-        self.repository.command("update-ref").args(["-d", INCOMING]).success().map_err(RepositoryError::from)?;
+        self.repository
+            .command("update-ref")
+            .args(["-d", INCOMING])
+            .success()
+            .map_err(RepositoryError::from)?;
         Ok(commit)
     }
 

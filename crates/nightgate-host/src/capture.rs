@@ -127,7 +127,12 @@ pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
         }
         FileSource::Workspace => {}
         FileSource::Worktree { user, settings } => {
-            reading.problems.extend(conversion::converted(user, settings, &capture.changes, &reading.members)?);
+            reading.problems.extend(conversion::converted(
+                user,
+                settings,
+                &capture.changes,
+                &reading.members,
+            )?);
         }
     }
     capture.problems = reading.problems;
@@ -215,7 +220,8 @@ fn make_candidate(
 /// What stands at and below the criteria paths, and above them where that is no folder.
 fn observation(reading: &Reading, listing: &Listing, request: &CaptureRequest<'_>) -> Vec<CriteriaEntry> {
     let at_criteria = |path: &RepoPath| request.criteria.iter().any(|criteria| path.is_at_or_below(criteria));
-    let above_criteria = |path: &RepoPath| request.criteria.iter().any(|criteria| criteria.is_at_or_below(path));
+    let above_criteria =
+        |path: &RepoPath| request.criteria.iter().any(|criteria| criteria.is_at_or_below(path));
     let mut seen: BTreeMap<RepoPath, CriteriaEntry> = BTreeMap::new();
     for (path, member) in &reading.members {
         if at_criteria(path) || above_criteria(path) {
@@ -233,7 +239,8 @@ fn observation(reading: &Reading, listing: &Listing, request: &CaptureRequest<'_
     }
     if reading.cut {
         use nightgate_core::evidence::CriteriaKind;
-        let unseen = request.base_listing.keys().filter(|path| at_criteria(path) && listing.contains_key(*path));
+        let unseen =
+            request.base_listing.keys().filter(|path| at_criteria(path) && listing.contains_key(*path));
         for path in unseen {
             let entry = CriteriaEntry { path: path.clone(), kind: CriteriaKind::Unreadable, digest: None };
             seen.entry(path.clone()).or_insert(entry);
@@ -294,7 +301,9 @@ pub fn capture_commit(
                 .map(|entry| &entry.object)
                 .collect();
             match repository.missing(&blobs)?.into_iter().min() {
-                Some(id) => (CaptureProblemKind::MissingObject, format!("object {id} of the commit is missing")),
+                Some(id) => {
+                    (CaptureProblemKind::MissingObject, format!("object {id} of the commit is missing"))
+                }
                 None if !exact => {
                     let text = "the commit's tree is not the one that its files make".to_owned();
                     (CaptureProblemKind::Unrepresentable, text)
@@ -302,8 +311,12 @@ pub fn capture_commit(
                 None => return Ok(capture),
             }
         }
-        Err(error @ RepositoryError::Missing { .. }) => (CaptureProblemKind::MissingObject, error.to_string()),
-        Err(error @ RepositoryError::Malformed { .. }) => (CaptureProblemKind::Unrepresentable, error.to_string()),
+        Err(error @ RepositoryError::Missing { .. }) => {
+            (CaptureProblemKind::MissingObject, error.to_string())
+        }
+        Err(error @ RepositoryError::Malformed { .. }) => {
+            (CaptureProblemKind::Unrepresentable, error.to_string())
+        }
         Err(error) => return Err(error.into()),
     };
     capture.problems.push(CaptureProblem { kind, path: None, text });

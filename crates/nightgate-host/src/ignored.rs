@@ -21,7 +21,9 @@ pub const CACHE_TAG: (&[u8], &[u8]) = (b"CACHEDIR.TAG", b"Signature: 8a477f597d2
 /// True for a name that only caches have: a folder's (or a link's to a folder), or a file's.
 pub fn is_cache_name(name: &[u8], is_file: bool) -> bool {
     match name {
-        b"__pycache__" | b".pytest_cache" | b".mypy_cache" | b".ruff_cache" | b"node_modules" | b".venv" => !is_file,
+        b"__pycache__" | b".pytest_cache" | b".mypy_cache" | b".ruff_cache" | b"node_modules" | b".venv" => {
+            !is_file
+        }
         other => is_file && other.ends_with(b".pyc"),
     }
 }
@@ -55,7 +57,12 @@ impl Pattern {
             glob = &glob[..glob.len() - 1];
         }
         let only_name = !glob.contains(&b'/');
-        Some(Self { glob: glob.strip_prefix(b"/").unwrap_or(glob).to_vec(), negated, only_folders, only_name })
+        Some(Self {
+            glob: glob.strip_prefix(b"/").unwrap_or(glob).to_vec(),
+            negated,
+            only_folders,
+            only_name,
+        })
     }
 
     fn matches(&self, below: &[u8], is_folder: bool) -> bool {
@@ -117,7 +124,9 @@ impl Rules {
             .filter_map(|line| Pattern::read(line.strip_suffix(b"\r").unwrap_or(line)))
             .collect();
         let folder_bytes = if folder.is_empty() { 0 } else { folder.len() + 1 };
-        Self { innermost: Some(Arc::new(PatternFile { patterns, folder_bytes, above: self.innermost.clone() })) }
+        Self {
+            innermost: Some(Arc::new(PatternFile { patterns, folder_bytes, above: self.innermost.clone() })),
+        }
     }
 
     /// True where these rules keep `path` out. The last line that matches decides, and the innermost file that has one.

@@ -22,7 +22,9 @@ use crate::hash::ObjectFormat;
 pub(crate) use blobs::BlobSink;
 pub use criteria::{BaselineError, Uncommitted};
 pub use error::RepositoryError;
-pub(crate) use ours::{CONFIGURATION, append, c_quoted, merge_shallow, object_id, read_shallow, write_shallow};
+pub(crate) use ours::{
+    CONFIGURATION, append, c_quoted, merge_shallow, object_id, read_shallow, write_shallow,
+};
 pub(crate) use transfer::transfer;
 
 /// A repository at a known place, with its object format.
@@ -92,7 +94,10 @@ impl Repository {
         let output = self.command("cat-file").args(["commit", commit.as_str()]).run()?;
         match output.code {
             0 => Ok(CommitHeader(output.stdout)),
-            _ => Err(RepositoryError::Missing { object: commit.to_string(), in_repository: self.git_dir.clone() }),
+            _ => Err(RepositoryError::Missing {
+                object: commit.to_string(),
+                in_repository: self.git_dir.clone(),
+            }),
         }
     }
 
@@ -100,7 +105,12 @@ impl Repository {
     ///
     /// # Errors
     /// Where what stands there is no regular file, or has more than `most` bytes.
-    pub fn read_file(&self, commit: &CommitId, path: &RepoPath, most: u64) -> Result<Option<Vec<u8>>, RepositoryError> {
+    pub fn read_file(
+        &self,
+        commit: &CommitId,
+        path: &RepoPath,
+        most: u64,
+    ) -> Result<Option<Vec<u8>>, RepositoryError> {
         let listed = self.listing_at(commit.as_str(), std::slice::from_ref(path))?;
         let Some(entry) = listed.get(path) else {
             return if listed.is_empty() {
@@ -112,8 +122,12 @@ impl Repository {
         use nightgate_core::tree::EntryMode;
         match entry.mode {
             EntryMode::File | EntryMode::Executable => {}
-            EntryMode::Symlink => return Err(RepositoryError::NotAFile { path: path.clone(), what: "a symbolic link" }),
-            EntryMode::Gitlink => return Err(RepositoryError::NotAFile { path: path.clone(), what: "a submodule" }),
+            EntryMode::Symlink => {
+                return Err(RepositoryError::NotAFile { path: path.clone(), what: "a symbolic link" });
+            }
+            EntryMode::Gitlink => {
+                return Err(RepositoryError::NotAFile { path: path.clone(), what: "a submodule" });
+            }
         }
         let output = self.command("cat-file").args(["-s", entry.object.as_str()]).success()?;
         let size = std::str::from_utf8(output.line()).ok().and_then(|digits| digits.parse::<u64>().ok());
@@ -128,7 +142,8 @@ impl Repository {
     /// # Errors
     /// Where git can't tell.
     pub fn reference(&self, name: &str) -> Result<Option<CommitId>, RepositoryError> {
-        let output = self.command("rev-parse").args(["--verify", "--quiet", "--end-of-options", name]).run()?;
+        let output =
+            self.command("rev-parse").args(["--verify", "--quiet", "--end-of-options", name]).run()?;
         match output.code {
             0 => Ok(Some(id_of(output.line(), "git rev-parse")?)),
             _ => Ok(None),
@@ -144,8 +159,10 @@ impl Repository {
     ) -> Result<(), RepositoryError> {
         let absent = "0".repeat(self.format.digits());
         let old = expected.map_or(absent.as_str(), CommitId::as_str);
-        let output =
-            self.command("update-ref").args(["--no-deref", "--end-of-options", name, commit.as_str(), old]).run()?;
+        let output = self
+            .command("update-ref")
+            .args(["--no-deref", "--end-of-options", name, commit.as_str(), old])
+            .run()?;
         if output.code == 0 {
             return Ok(());
         }
@@ -155,8 +172,12 @@ impl Repository {
             there if there.as_ref() != expected => {
                 Err(RepositoryError::RefMoved { name: name.to_owned(), there, expected: expected.cloned() })
             }
-            _ => Err(GitError::Failed { doing: "git update-ref".to_owned(), code: output.code, stderr: output.stderr }
-                .into()),
+            _ => Err(GitError::Failed {
+                doing: "git update-ref".to_owned(),
+                code: output.code,
+                stderr: output.stderr,
+            }
+            .into()),
         }
     }
 }
@@ -171,7 +192,8 @@ impl CommitHeader {
     }
 
     fn tree(&self, commit: &CommitId) -> Result<TreeId, RepositoryError> {
-        let value = self.values(b"tree").next().and_then(|value| std::str::from_utf8(value).ok()?.parse().ok());
+        let value =
+            self.values(b"tree").next().and_then(|value| std::str::from_utf8(value).ok()?.parse().ok());
         value.ok_or_else(|| malformed(commit, "it names no tree"))
     }
 
@@ -204,7 +226,8 @@ fn format_of(line: &[u8]) -> Result<ObjectFormat, RepositoryError> {
 
 pub(crate) fn id_of(line: &[u8], doing: &str) -> Result<CommitId, RepositoryError> {
     let text = String::from_utf8_lossy(line);
-    let unexpected = |_| GitError::Answer { doing: doing.to_owned(), what: format!("`{text}` in place of an id") };
+    let unexpected =
+        |_| GitError::Answer { doing: doing.to_owned(), what: format!("`{text}` in place of an id") };
     Ok(text.parse().map_err(unexpected)?)
 }
 

@@ -133,7 +133,12 @@ fn open(room: &Path) -> Result<Folder, RoomError> {
     Folder::open(room).map_err(|source| RoomError::Folder { room: room.to_owned(), source })
 }
 
-fn lay_all(repository: &Repository, listing: &Listing, root: &Folder, time: SystemTime) -> Result<(), RoomError> {
+fn lay_all(
+    repository: &Repository,
+    listing: &Listing,
+    root: &Folder,
+    time: SystemTime,
+) -> Result<(), RoomError> {
     let mut layer = Layer::new(root, time);
     for (path, entry) in listing {
         if entry.mode == EntryMode::Gitlink {

@@ -258,14 +258,13 @@ impl Folder {
             | ResolveFlags::NO_SYMLINKS
             | ResolveFlags::NO_MAGICLINKS
             | ResolveFlags::NO_XDEV;
-        let opened = with_descriptors(|| {
-            rustix::fs::openat2(&self.descriptor, name, flags, Mode::empty(), resolve)
-        });
+        let opened =
+            with_descriptors(|| rustix::fs::openat2(&self.descriptor, name, flags, Mode::empty(), resolve));
         match opened {
             // Before Linux 5.6, and under filters that don't know the call.
-            Err(Errno::NOSYS | Errno::PERM) => with_descriptors(|| {
-                rustix::fs::openat(&self.descriptor, name, flags, Mode::empty())
-            }),
+            Err(Errno::NOSYS | Errno::PERM) => {
+                with_descriptors(|| rustix::fs::openat(&self.descriptor, name, flags, Mode::empty()))
+            }
             other => other,
         }
     }

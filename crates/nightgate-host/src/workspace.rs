@@ -27,7 +27,12 @@ impl Workspace {
     ///
     /// # Errors
     /// [`RepositoryError::Exists`] where something is at `root`.
-    pub fn create(store: &BaseStore, root: &Path, base: &CommitId, branch: &str) -> Result<Self, RepositoryError> {
+    pub fn create(
+        store: &BaseStore,
+        root: &Path,
+        base: &CommitId,
+        branch: &str,
+    ) -> Result<Self, RepositoryError> {
         let lender = store.repository();
         if let Err(error) = fs::create_dir(root) {
             return Err(match error.kind() {

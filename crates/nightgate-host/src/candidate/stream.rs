@@ -43,7 +43,9 @@ impl<'a> Stream<'a> {
         let mut known: HashSet<_> = new.base_listing.values().map(|entry| &entry.object).collect();
         let mut parts = VecDeque::new();
         for change in new.changes {
-            let Some(entry) = change.after.as_ref().filter(|entry| entry.mode != EntryMode::Gitlink) else { continue };
+            let Some(entry) = change.after.as_ref().filter(|entry| entry.mode != EntryMode::Gitlink) else {
+                continue;
+            };
             if known.insert(&entry.object) {
                 parts.push_back(Part::Blob { path: &change.path, entry });
             }
@@ -98,7 +100,8 @@ impl<'a> Stream<'a> {
         let size = file.status().size;
         self.ready.extend(format!("blob\ndata {size}\n").bytes());
         let hasher = self.format.blob(size);
-        self.content = Some(Content { path, expected: &entry.object, file: file.into_file(), left: size, hasher });
+        self.content =
+            Some(Content { path, expected: &entry.object, file: file.into_file(), left: size, hasher });
         Ok(())
     }
 
@@ -144,7 +147,8 @@ impl Read for Stream<'_> {
 
 /// The commit with its changes, and the question for its id.
 fn commit(new: &NewCommit<'_>, reference: &str) -> Vec<u8> {
-    let committer = Signature { name: "Nightgate".to_owned(), email: "nightgate@localhost".to_owned(), ..*new.author };
+    let committer =
+        Signature { name: "Nightgate".to_owned(), email: "nightgate@localhost".to_owned(), ..*new.author };
     let mut text = format!("commit {reference}\nmark :1\n").into_bytes();
     for (role, signature) in [("author", new.author), ("committer", &committer)] {
         let (name, email, time) = (plain(&signature.name), plain(&signature.email), signature.time.max(0));
@@ -169,7 +173,8 @@ fn commit(new: &NewCommit<'_>, reference: &str) -> Vec<u8> {
 
 /// A name or an address without what would end it.
 fn plain(text: &str) -> String {
-    let kept: String = text.chars().filter(|character| !character.is_control() && !"<>".contains(*character)).collect();
+    let kept: String =
+        text.chars().filter(|character| !character.is_control() && !"<>".contains(*character)).collect();
     match kept.trim() {
         "" => "agent".to_owned(),
         trimmed => trimmed.to_owned(),

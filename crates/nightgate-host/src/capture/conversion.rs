@@ -43,13 +43,18 @@ pub(super) fn converted(
         }
     }
     let is_file = |change: &&Change| {
-        change.after.as_ref().is_some_and(|after| matches!(after.mode, EntryMode::File | EntryMode::Executable))
+        change
+            .after
+            .as_ref()
+            .is_some_and(|after| matches!(after.mode, EntryMode::File | EntryMode::Executable))
     };
     let new_content = |change: &&Change| {
-        let id = |entry: &Option<nightgate_core::tree::Entry>| entry.as_ref().map(|entry| entry.object.clone());
+        let id =
+            |entry: &Option<nightgate_core::tree::Entry>| entry.as_ref().map(|entry| entry.object.clone());
         id(&change.before) != id(&change.after)
     };
-    let files: Vec<_> = changes.iter().filter(is_file).filter(new_content).map(|change| &change.path).collect();
+    let files: Vec<_> =
+        changes.iter().filter(is_file).filter(new_content).map(|change| &change.path).collect();
     for (path, attributes) in ask(user, &configuration, &files)? {
         let sniff = members.get(&path).map(|member| member.sniff).unwrap_or_default();
         if let Some(why) = conversion(&attributes, sniff, configuration.autocrlf) {
@@ -67,7 +72,8 @@ fn problem(path: &RepoPath, why: &str) -> CaptureProblem {
 impl Configuration {
     fn read(user: &UserRepository, settings: &UserSettings) -> Result<Self, RepositoryError> {
         let pattern = "^core\\.(autocrlf|attributesfile|filemode|symlinks|sparsecheckout)$";
-        let output = user.repository().command("config").args(["-z", "--includes", "--get-regexp", pattern]).run()?;
+        let output =
+            user.repository().command("config").args(["-z", "--includes", "--get-regexp", pattern]).run()?;
         let mut values = BTreeMap::new();
         // `key LF value NUL`; a key without a value has no LF and means true.
         for record in output.stdout.split(|&byte| byte == 0).filter(|record| !record.is_empty()) {

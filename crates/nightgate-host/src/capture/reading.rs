@@ -199,8 +199,7 @@ impl Reader<'_> {
             };
             let Ok(path) = joined else { continue };
             let relation = self.scope.relation(&path);
-            if (pass == Pass::Criteria) == (relation == Relation::Apart) && relation != Relation::Above
-            {
+            if (pass == Pass::Criteria) == (relation == Relation::Apart) && relation != Relation::Above {
                 continue;
             }
             match folder.status(name) {
@@ -229,7 +228,9 @@ impl Reader<'_> {
             let file = folder.file(PATTERN_FILE)?;
             let size = file.status().size;
             if size > MOST_PATTERN_BYTES {
-                return Err(Fault::OverBudget(format!("has more than {MOST_PATTERN_BYTES} bytes of patterns")));
+                return Err(Fault::OverBudget(format!(
+                    "has more than {MOST_PATTERN_BYTES} bytes of patterns"
+                )));
             }
             file.head(size as usize).map(Some)
         };
@@ -312,7 +313,8 @@ impl Reader<'_> {
     }
 
     fn nested(&mut self, path: &RepoPath) {
-        let text = "a repository of its own; the files around it are taken as ordinary files, its commits are not";
+        let text =
+            "a repository of its own; the files around it are taken as ordinary files, its commits are not";
         self.note("nested_git", path, text.to_owned());
     }
 
@@ -355,7 +357,12 @@ impl Reader<'_> {
         if at_base.is_some() && !is_gitlink && found.relation != Relation::Apart {
             self.reading.others.insert(found.path.clone(), CriteriaKind::Folder);
         }
-        let inner = Place { path: Some(found.path.clone()), rules: place.rules.clone(), keep, depth: place.depth + 1 };
+        let inner = Place {
+            path: Some(found.path.clone()),
+            rules: place.rules.clone(),
+            keep,
+            depth: place.depth + 1,
+        };
         if is_gitlink {
             self.submodule(&folder, &inner, &found);
         } else {
@@ -394,7 +401,10 @@ impl Reader<'_> {
                     self.note("hard_links", &found.path, text);
                 }
                 if found.status.mode & 0o7000 != 0 {
-                    let text = format!("has mode {:04o}; commits and clean rooms don't keep that", found.status.mode);
+                    let text = format!(
+                        "has mode {:04o}; commits and clean rooms don't keep that",
+                        found.status.mode
+                    );
                     self.note("special_mode", &found.path, text);
                 }
                 self.reading.members.insert(found.path.clone(), member);
@@ -406,7 +416,10 @@ impl Reader<'_> {
     fn read_file(&mut self, found: &Found<'_>) -> Result<Member, Fault> {
         let limits = &self.scope.limits;
         if found.status.size > limits.file_bytes {
-            return Err(Fault::OverBudget(format!("has {} bytes, more than {}", found.status.size, limits.file_bytes)));
+            return Err(Fault::OverBudget(format!(
+                "has {} bytes, more than {}",
+                found.status.size, limits.file_bytes
+            )));
         }
         let file = found.folder.file(found.name)?;
         let size = file.status().size;

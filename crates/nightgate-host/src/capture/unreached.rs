@@ -22,7 +22,8 @@ pub(super) fn commits(root: &Folder, base: &CommitId) -> Option<Note> {
     if names.is_empty() {
         return None;
     }
-    let text = format!("the files are as they were at base, but the workspace has commits at {}", names.join(", "));
+    let text =
+        format!("the files are as they were at base, but the workspace has commits at {}", names.join(", "));
     Some(Note { code: "unreached_commits".to_owned(), path: None, text })
 }
 

@@ -61,7 +61,12 @@ pub(super) fn run(
     let stderr = child.stderr.take().map(OwnedFd::from);
     let mut running = Running { child, ended: false };
     let mut pipes = Pipes {
-        stdin: stdin.zip(input).map(|(pipe, source)| Feed { pipe: pipe.into(), source, piece: Vec::new(), sent: 0 }),
+        stdin: stdin.zip(input).map(|(pipe, source)| Feed {
+            pipe: pipe.into(),
+            source,
+            piece: Vec::new(),
+            sent: 0,
+        }),
         stdout: stdout.map(File::from),
         stderr: stderr.map(File::from),
         said: Vec::new(),
@@ -108,8 +113,11 @@ impl Pipes<'_> {
             let stdout = self.stdout.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN));
             let stderr = self.stderr.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN));
             let wanted = [stdin, stdout, stderr];
-            let mut polled: Vec<_> =
-                wanted.iter().flatten().map(|(pipe, flags)| PollFd::from_borrowed_fd(*pipe, *flags)).collect();
+            let mut polled: Vec<_> = wanted
+                .iter()
+                .flatten()
+                .map(|(pipe, flags)| PollFd::from_borrowed_fd(*pipe, *flags))
+                .collect();
             poll_until(&mut polled, deadline)?;
             let mut answers = polled.iter().map(|polled| !polled.revents().is_empty());
             wanted.map(|pipe| pipe.is_some() && answers.next().unwrap_or(false))
@@ -177,7 +185,10 @@ fn drain(pipe: Option<&mut File>, mut take: impl FnMut(&[u8]) -> io::Result<()>)
 fn poll_until(polled: &mut [PollFd<'_>], deadline: Instant) -> Result<(), Fault> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        let left = Timespec { tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: left.subsec_nanos().into() };
+        let left = Timespec {
+            tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: left.subsec_nanos().into(),
+        };
         match poll(polled, Some(&left)) {
             Ok(0) => return Err(Fault::TimedOut),
             Ok(_) => return Ok(()),

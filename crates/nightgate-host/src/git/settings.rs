@@ -40,7 +40,10 @@ impl UserSettings {
                     .run()?;
                 // 1 says that there is none; anything else, that the file is unreadable: no value can be trusted then.
                 if output.code == 0 {
-                    let found = output.stdout.split(|&byte| byte == 0).map(|value| OsString::from_vec(value.to_vec()));
+                    let found = output
+                        .stdout
+                        .split(|&byte| byte == 0)
+                        .map(|value| OsString::from_vec(value.to_vec()));
                     values.extend(found);
                     values.pop();
                 }

@@ -2,7 +2,9 @@ use super::*;
 
 fn ignored(patterns: &str, path: &str) -> bool {
     let is_folder = path.ends_with('/');
-    Rules::default().with_file(b"", patterns.as_bytes()).ignore(path.trim_end_matches('/').as_bytes(), is_folder)
+    Rules::default()
+        .with_file(b"", patterns.as_bytes())
+        .ignore(path.trim_end_matches('/').as_bytes(), is_folder)
 }
 
 #[test]

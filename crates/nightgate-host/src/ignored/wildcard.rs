@@ -59,7 +59,11 @@ impl Matcher<'_> {
             Slash::Separates => after - at > 1 && begins_component && ends_component,
         };
         // `**/` also stands for no component at all.
-        if crosses && self.slash == Slash::Separates && rest.first() == Some(&b'/') && self.try_from(after + 1, seen) {
+        if crosses
+            && self.slash == Slash::Separates
+            && rest.first() == Some(&b'/')
+            && self.try_from(after + 1, seen)
+        {
             return true;
         }
         for end in seen..=self.text.len() {

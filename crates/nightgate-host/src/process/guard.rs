@@ -5,16 +5,19 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::{Child, ExitStatus};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, mount_change};
-use rustix::process::{getegid, geteuid, getpid, set_child_subreaper};
+use rustix::process::{Pid, PidfdFlags, getegid, geteuid, getpid, pidfd_open, set_child_subreaper};
 use rustix::thread::{
     CapabilitySet, UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities,
 };
 
 use super::wire::{self, GuardOrder, Report};
-use crate::lock::FileLock;
 use super::{raw, stage, sweep};
+use crate::lock::FileLock;
 
 /// Runs the guard to its end. It never gives up a half-made namespace: what can't be had in full is refused before
 /// anything is started, and the supervisor decides what to do instead.
@@ -49,11 +52,29 @@ pub(super) fn run(control: &UnixStream, order: &GuardOrder) -> io::Result<()> {
         }
     };
     wire::send(control, &Report::Ready { user_namespace, keeper: keeper.id().cast_signed() })?;
-    let status = keeper.wait()?;
+    let status = end_of(&mut keeper, control)?;
     // When the first process of a namespace has been waited for, the kernel has ended all others in it.
     let swept = if order.namespace { sweep::Swept::default() } else { sweep::run(sweep::Scope::Descendants) };
     let sweep::Swept { survivors, names, remaining } = swept;
     wire::send(control, &Report::Swept { keeper: status.to_string(), survivors, names, remaining })
+}
+
+/// Waits for the keeper. If the supervisor is gone the keeper ends by itself; one that doesn't (the target may have
+/// stopped it, where it can see it) is killed.
+fn end_of(keeper: &mut Child, control: &UnixStream) -> io::Result<ExitStatus> {
+    let pid = Pid::from_raw(keeper.id().cast_signed()).ok_or(io::ErrorKind::InvalidData)?;
+    let handle = pidfd_open(pid, PidfdFlags::empty())?;
+    // Without a wish to read, what the supervisor says to the keeper doesn't wake this process, but its end does.
+    let mut fds = [PollFd::new(&handle, PollFlags::IN), PollFd::new(control, PollFlags::empty())];
+    while let Err(Errno::INTR) = poll(&mut fds, None) {}
+    if fds[0].revents().is_empty() {
+        let patience = Timespec { tv_sec: sweep::PATIENCE.as_secs().cast_signed() + 1, tv_nsec: 0 };
+        let ended = poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&patience));
+        if !matches!(ended, Ok(1..)) {
+            keeper.kill()?;
+        }
+    }
+    keeper.wait()
 }
 
 /// Puts this process's next child into a pid namespace of its own, with mounts of its own; says whether a user
@@ -90,6 +111,6 @@ fn hand_on_mounting() -> rustix::io::Result<()> {
     configure_capability_in_ambient_set(CapabilitySet::SYS_ADMIN, true)
 }
 
-fn said(doing: &str, error: rustix::io::Errno) -> String {
+fn said(doing: &str, error: Errno) -> String {
     format!("{doing}: {}", io::Error::from(error))
 }

@@ -78,7 +78,8 @@ impl Repository {
         let at_criteria = |path: &RepoPath| paths.iter().any(|criteria| path.is_at_or_below(criteria));
         let entries: Vec<_> = listing.iter().filter(|(path, _)| at_criteria(path)).collect();
         let is_blob = |entry: &Entry| entry.mode != EntryMode::Gitlink;
-        let blobs: Vec<_> = entries.iter().filter(|(_, entry)| is_blob(entry)).map(|(_, entry)| &entry.object).collect();
+        let blobs: Vec<_> =
+            entries.iter().filter(|(_, entry)| is_blob(entry)).map(|(_, entry)| &entry.object).collect();
         let mut digests = Digests { current: Sha256::new(), done: Vec::with_capacity(blobs.len()) };
         self.blobs(&blobs, &mut digests)?;
         let mut of_blobs = digests.done.into_iter();

@@ -110,7 +110,9 @@ pub enum RepositoryError {
         expected: Option<CommitId>,
     },
     /// The two repositories name objects by different hashes.
-    #[error("one repository names its objects by {one}, the other by {other}: nothing can be moved between them")]
+    #[error(
+        "one repository names its objects by {one}, the other by {other}: nothing can be moved between them"
+    )]
     Formats {
         /// The source's.
         one: crate::hash::ObjectFormat,

@@ -115,7 +115,11 @@ pub(crate) fn object_id(commit: &CommitId) -> ObjectId {
 
 /// A path as a line of `objects/info/alternates`: quoted where it would otherwise be read as something else.
 pub(crate) fn quoted(path: &[u8]) -> Vec<u8> {
-    if path.contains(&b'\n') || matches!(path.first(), Some(b'"' | b'#')) { c_quoted(path) } else { path.to_vec() }
+    if path.contains(&b'\n') || matches!(path.first(), Some(b'"' | b'#')) {
+        c_quoted(path)
+    } else {
+        path.to_vec()
+    }
 }
 
 /// Bytes in git's quoted form: between double quotes, with `\\`, `\"` and `\ooo`.

@@ -30,9 +30,8 @@ pub(crate) fn transfer(
     for have in &known {
         revisions.push_str(&format!("^{have}\n"));
     }
-    let (reader, writer) = io::pipe().map_err(|source| {
-        GitError::Pipe { doing: "git pack-objects".to_owned(), source }
-    })?;
+    let (reader, writer) =
+        io::pipe().map_err(|source| GitError::Pipe { doing: "git pack-objects".to_owned(), source })?;
     let (packed, indexed) = std::thread::scope(|scope| {
         let packing = scope.spawn(|| {
             let command = from.command("pack-objects").long().stdout(writer);
@@ -65,7 +64,8 @@ pub(crate) fn transfer(
 /// An object that `want` reaches and that isn't there.
 fn first_missing(from: &Repository, want: &CommitId, haves: &[CommitId]) -> Option<String> {
     let mut found = FirstMissing { line: Vec::new(), object: None };
-    let command = from.command("rev-list").long().args(["--objects", "--missing=print", want.as_str(), "--not"]);
+    let command =
+        from.command("rev-list").long().args(["--objects", "--missing=print", want.as_str(), "--not"]);
     let ended = command.args(haves.iter().map(CommitId::as_str)).converse(&mut io::empty(), &mut found);
     match ended {
         // A commit that is missing itself: git stops there.
@@ -106,7 +106,12 @@ impl Repository {
     pub(crate) fn held(&self, commits: &[CommitId]) -> Result<Vec<CommitId>, RepositoryError> {
         let ids: Vec<_> = commits.iter().map(super::ours::object_id).collect();
         let missing = self.missing(&ids.iter().collect::<Vec<_>>())?;
-        Ok(commits.iter().zip(&ids).filter(|(_, id)| !missing.contains(*id)).map(|(commit, _)| commit.clone()).collect())
+        Ok(commits
+            .iter()
+            .zip(&ids)
+            .filter(|(_, id)| !missing.contains(*id))
+            .map(|(commit, _)| commit.clone())
+            .collect())
     }
 
     /// Makes a borrower of objects: everything in `lender` can be read through this repository from now on.

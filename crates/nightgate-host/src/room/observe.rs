@@ -139,7 +139,9 @@ impl Observer<'_> {
     /// Counts what is in a folder without opening files. One that can't be read, or is too deep, counts as one.
     fn untracked_folder(&mut self, parent: &Folder, name: &[u8], depth: usize) {
         let opened = if depth < self.limits.depth && Instant::now() < self.deadline {
-            parent.folder(name).and_then(|folder| folder.names(self.limits.entries).map(|names| (folder, names)))
+            parent
+                .folder(name)
+                .and_then(|folder| folder.names(self.limits.entries).map(|names| (folder, names)))
         } else {
             Err(Fault::Changed)
         };

@@ -110,6 +110,7 @@ impl Removal {
             Err(fault) => return self.note(shown, fault),
         };
         self.empty(&folder, shown, depth, top);
+        drop(folder);
         match rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR) {
             Ok(()) => {}
             // What resisted has been noted already.

@@ -7,8 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use nightgate_host::lock::FileLock;
 use nightgate_host::env::{Environment, EnvironmentSpec, Inherited, Role};
+use nightgate_host::lock::FileLock;
 use nightgate_host::log::Limits;
 use nightgate_host::process::{
     Cancel, Confine, Ended, Helper, Launch, Logs, Mechanism, Progress, Stdin, SuperviseError, supervise,

@@ -94,6 +94,18 @@ fn when_keeper_and_guard_are_killed_nobody_knows_what_is_left() {
 }
 
 #[test]
+fn a_killed_supervisor_and_a_stopped_keeper_leave_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut held = Fifo::make(&folder.path().join("held"));
+    let script = format!("{DAEMON} kill -STOP $PPID; echo stopped >held; exec sleep 1000 3>held");
+    let mut supervisor = driver(folder.path(), Confine::SubreaperOnly, false, &script);
+    assert_eq!((held.line(), held.line()), ("up\n".to_owned(), "stopped\n".to_owned()));
+    supervisor.kill().unwrap();
+    supervisor.wait().unwrap();
+    held.wait_until_abandoned();
+}
+
+#[test]
 fn a_stopped_keeper_is_killed_and_the_guard_sweeps() {
     let mut bench =
         Bench::shell(Confine::SubreaperOnly, &format!("{DAEMON} kill -STOP $PPID; exec sleep 1000"));

@@ -37,7 +37,7 @@ in_both! {
     a_stopped_target_is_ended,
     a_silent_target_timed_out_and_its_output_until_then_is_kept,
     limits_that_are_not_reached_change_nothing,
-    a_cancelled_run_is_cancelled,
+    a_cancelled_run_is_asked_to_end_and_is_cancelled,
     another_thread_cancels,
     what_was_cancelled_before_is_never_started,
     two_hundred_megabytes_are_counted_and_bounded,
@@ -153,9 +153,12 @@ fn a_stopped_target_is_ended(confine: Confine) {
 fn a_silent_target_timed_out_and_its_output_until_then_is_kept(confine: Confine) {
     let mut bench = Bench::shell(confine, "echo begun; exec sleep 1000");
     bench.silence = Some(Duration::from_millis(300));
-    let ended = bench.run();
+    let mut seen = Vec::new();
+    let ended = bench
+        .watch(&mut |progress| seen.extend_from_slice(progress.output.map_or(&[], |(_, bytes)| bytes)))
+        .unwrap();
     assert_eq!(ended.exit, Exit::TimedOut(Limit::Silence));
-    assert_eq!(stdout(&ended), "begun\n");
+    assert_eq!(stdout(&ended).as_bytes(), seen);
 }
 
 fn limits_that_are_not_reached_change_nothing(confine: Confine) {
@@ -164,8 +167,9 @@ fn limits_that_are_not_reached_change_nothing(confine: Confine) {
     assert_eq!(bench.run().exit, Exit::Exited(3));
 }
 
-fn a_cancelled_run_is_cancelled(confine: Confine) {
-    let bench = Bench::shell(confine, "trap 'exit 0' TERM; echo begun; while :; do sleep 0.01; done");
+fn a_cancelled_run_is_asked_to_end_and_is_cancelled(confine: Confine) {
+    let bench =
+        Bench::shell(confine, "trap 'echo asked; exit 0' TERM; echo begun; while :; do sleep 0.01; done");
     let cancel = bench.cancel.clone();
     let ended = bench
         .watch(&mut |progress| {
@@ -176,6 +180,7 @@ fn a_cancelled_run_is_cancelled(confine: Confine) {
         .unwrap();
     assert_eq!(ended.exit, Exit::Cancelled);
     assert!(ended.stop.is_complete());
+    assert_eq!(stdout(&ended), "begun\nasked\n");
 }
 
 fn another_thread_cancels(confine: Confine) {

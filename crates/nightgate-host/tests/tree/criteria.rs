@@ -49,11 +49,16 @@ fn a_baseline_names_every_path_that_is_not_tracked_and_every_pattern() {
     user.commit();
     let job = fixture.job(&user, &[]);
     let ask = |names: &[&str]| job.store.repository().criteria_baseline(&job.base, &paths(names));
-    let Err(BaselineError::Uncommitted(error)) = ask(&["tests", "spec", "test", "tests/*.py"]) else { panic!() };
+    let Err(BaselineError::Uncommitted(error)) = ask(&["tests", "spec", "test", "tests/*.py"]) else {
+        panic!()
+    };
     assert_eq!(error.untracked, paths(&["spec", "test"]));
     assert_eq!(error.globs, paths(&["tests/*.py"]));
     let text = error.to_string();
-    assert!(text.contains("spec, test; commit it first") && text.contains("patterns aren't expanded"), "{text}");
+    assert!(
+        text.contains("spec, test; commit it first") && text.contains("patterns aren't expanded"),
+        "{text}"
+    );
     assert_eq!(ask(&["app/[id].ts"]).unwrap().len(), 1);
 }
 

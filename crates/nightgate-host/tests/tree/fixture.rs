@@ -60,7 +60,8 @@ impl Fixture {
             ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY", "GIT_CONFIG_PARAMETERS"]
                 .map(|name| (OsString::from(name), OsString::from("/nowhere"))),
         );
-        let spec = EnvironmentSpec { home: home.clone(), tmp: home, path: Vec::new(), pass: &[], extra: Vec::new() };
+        let spec =
+            EnvironmentSpec { home: home.clone(), tmp: home, path: Vec::new(), pass: &[], extra: Vec::new() };
         let git = Git::new(git_program(), Environment::build(Role::Git, &inherited, &spec));
         Self { temp, git }
     }
@@ -93,7 +94,16 @@ impl Fixture {
         let job = JobRepository::create(&store, &self.path("job.git")).unwrap();
         let root = self.path("workspace");
         Workspace::create(&store, &root, &base, "work").unwrap();
-        Job { user: repository, store, job, base, listing, root, criteria: paths(criteria), home: user.home.clone() }
+        Job {
+            user: repository,
+            store,
+            job,
+            base,
+            listing,
+            root,
+            criteria: paths(criteria),
+            home: user.home.clone(),
+        }
     }
 }
 
@@ -171,8 +181,12 @@ impl Job {
 
     pub fn remove(&self, name: &str) {
         let file = self.root.join(name);
-        if file.symlink_metadata().unwrap().is_dir() { fs::remove_dir_all(file) } else { fs::remove_file(file) }
-            .unwrap();
+        if file.symlink_metadata().unwrap().is_dir() {
+            fs::remove_dir_all(file)
+        } else {
+            fs::remove_file(file)
+        }
+        .unwrap();
     }
 
     /// Runs git in the workspace, as the agent would.
@@ -276,4 +290,15 @@ pub fn snapshot(root: &Path, skip: &[&str]) -> BTreeMap<PathBuf, (u32, Vec<u8>)>
         }
     }
     found
+}
+
+/// A runner of random cases; `PROPTEST_CASES` asks for another number of them.
+pub fn runner(cases: u32) -> proptest::test_runner::TestRunner {
+    let default = proptest::test_runner::Config::default();
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { cases };
+    proptest::test_runner::TestRunner::new(proptest::test_runner::Config {
+        cases,
+        failure_persistence: None,
+        ..default
+    })
 }

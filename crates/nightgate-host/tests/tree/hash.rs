@@ -72,14 +72,9 @@ fn git_tree(fixture: &Fixture, format: ObjectFormat, listing: &Listing) -> Strin
 fn tree_ids_are_gits_for_random_listings_in_both_formats() {
     let fixture = Fixture::new();
     for format in [ObjectFormat::Sha1, ObjectFormat::Sha256] {
-        let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
-            cases: 60,
-            failure_persistence: None,
-            ..ProptestConfig::default()
-        });
-        runner
+        runner(40)
             .run(&listing(format), |listing| {
-                prop_assert_eq!(tree_id(format, &listing).as_str(), git_tree(&fixture, format, &listing));
+                prop_assert_eq!(tree_id(format, &listing).to_string(), git_tree(&fixture, format, &listing));
                 Ok(())
             })
             .unwrap();

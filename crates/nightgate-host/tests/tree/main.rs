@@ -1,5 +1,7 @@
 //! Git, trees, capture and clean rooms against the real git in temporary folders.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on panics, also in what tests share")]
+
 mod capture;
 mod criteria;
 mod fixture;

@@ -89,7 +89,9 @@ fn two_names_that_differ_only_in_invalid_bytes_or_in_normal_form_are_two_files()
     let user = fixture.user();
     user.commit();
     let job = fixture.job(&user, &[]);
-    for name in [&b"x\xff"[..], b"x\xfe", "x\u{e9}".as_bytes(), "xe\u{301}".as_bytes(), "x\u{fffd}".as_bytes()] {
+    for name in
+        [&b"x\xff"[..], b"x\xfe", "x\u{e9}".as_bytes(), "xe\u{301}".as_bytes(), "x\u{fffd}".as_bytes()]
+    {
         write(&job.root, name, name);
     }
     assert_eq!(job.capture().changes.len(), 5);

@@ -68,7 +68,8 @@ fn many_imports_at_once_all_succeed() {
         // Two for each base, and each opens (or makes) the store itself.
         for commit in commits.iter().chain(&commits) {
             scope.spawn(|| {
-                let store = BaseStore::open(&fixture.git, &fixture.path("store.git"), ObjectFormat::Sha1).unwrap();
+                let store =
+                    BaseStore::open(&fixture.git, &fixture.path("store.git"), ObjectFormat::Sha1).unwrap();
                 store.import(&repository, commit).unwrap();
             });
         }
@@ -76,7 +77,8 @@ fn many_imports_at_once_all_succeed() {
     let store = BaseStore::open(&fixture.git, &fixture.path("store.git"), ObjectFormat::Sha1).unwrap();
     assert_eq!(store.bases().unwrap().len(), commits.len());
     run_git(store.repository().git_dir(), &user.home, &["fsck", "--full", "--strict"]);
-    let left: Vec<_> = fs::read_dir(fixture.temp.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        fs::read_dir(fixture.temp.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".new-")), "{left:?}");
 }
 

@@ -73,7 +73,11 @@ fn g04_a_clean_filter_that_returns_the_old_blob_hides_nothing_and_is_not_run() {
     let fixture = Fixture::new();
     let job = job(&fixture);
     let trace = fixture.path("trace");
-    job.agent_git(&["config", "filter.x.clean", &format!("touch {}; git cat-file blob HEAD:%f", trace.display())]);
+    job.agent_git(&[
+        "config",
+        "filter.x.clean",
+        &format!("touch {}; git cat-file blob HEAD:%f", trace.display()),
+    ]);
     job.write(".git/info/attributes", b"* filter=x\n");
     assert_honest(&job);
     tamper(&job);
@@ -198,12 +202,17 @@ fn g20_nothing_that_the_agent_configured_is_run() {
     fs::write(&planted, format!("#!/bin/sh\ntouch {}\ncat\n", trace.display())).unwrap();
     set_mode(&planted, 0o755);
     let planted = planted.to_str().unwrap();
-    for key in ["core.fsmonitor", "core.hooksPath", "diff.external", "core.sshCommand", "core.pager", "core.editor"] {
+    for key in
+        ["core.fsmonitor", "core.hooksPath", "diff.external", "core.sshCommand", "core.pager", "core.editor"]
+    {
         let value = if key == "core.hooksPath" { fixture.temp.path().to_str().unwrap() } else { planted };
         job.agent_git(&["config", key, value]);
     }
     for hook in ["post-index-change", "reference-transaction", "post-commit", "pre-commit"] {
-        job.write(&format!(".git/hooks/{hook}"), format!("#!/bin/sh\ntouch {}\n", trace.display()).as_bytes());
+        job.write(
+            &format!(".git/hooks/{hook}"),
+            format!("#!/bin/sh\ntouch {}\n", trace.display()).as_bytes(),
+        );
         set_mode(&job.root.join(".git/hooks").join(hook), 0o755);
     }
     let _ = fs::remove_file(&trace);

@@ -86,11 +86,16 @@ fn a_folder_without_a_repository_is_told_apart_from_one_of_another_owner() {
 fn a_repository_that_the_user_calls_safe_is_used_whoever_owns_it() {
     let fixture = Fixture::new();
     let user = fixture.user();
-    fs::write(fixture.path("home/.gitconfig"), "[safe]\n\tdirectory = ~/../user\n[core]\n\tautocrlf = input\n").unwrap();
+    fs::write(
+        fixture.path("home/.gitconfig"),
+        "[safe]\n\tdirectory = ~/../user\n[core]\n\tautocrlf = input\n",
+    )
+    .unwrap();
     let settings = UserSettings::read(&fixture.git, &fixture.path("home"), None).unwrap();
     assert_eq!(settings.autocrlf.as_deref(), Some("input".as_ref()));
 
-    fs::write(fixture.path("home/.gitconfig"), format!("[safe]\n\tdirectory = {}\n", user.root.display())).unwrap();
+    fs::write(fixture.path("home/.gitconfig"), format!("[safe]\n\tdirectory = {}\n", user.root.display()))
+        .unwrap();
     let settings = UserSettings::read(&fixture.git, &fixture.path("home"), None).unwrap();
     let strange = git_behind(&fixture, "export GIT_TEST_ASSUME_DIFFERENT_OWNER=1");
     let trusting = strange.with_safe_directories(settings.safe_directories);
@@ -180,7 +185,9 @@ fn after_a_job_and_its_publication_the_users_repository_is_byte_identical_but_fo
         set_mode(&user.root.join(".git/hooks").join(name), 0o755);
     }
     let program = user.root.join(".git/hooks/post-checkout");
-    for key in ["core.fsmonitor", "core.sshCommand", "uploadpack.packObjectsHook", "diff.external", "core.pager"] {
+    for key in
+        ["core.fsmonitor", "core.sshCommand", "uploadpack.packObjectsHook", "diff.external", "core.pager"]
+    {
         user.run(&["config", key, program.to_str().unwrap()]);
     }
     let _ = fs::remove_file(&trace);
@@ -215,7 +222,8 @@ fn a_ref_is_published_by_compare_and_set_and_only_below_ours() {
     let one = job.capture().candidate.unwrap();
     job.write("file", b"two");
     let two = job.capture().candidate.unwrap();
-    let publish = |commit, name, expected| job.user.publish(job.job.repository(), commit, &job.base, name, expected);
+    let publish =
+        |commit, name, expected| job.user.publish(job.job.repository(), commit, &job.base, name, expected);
 
     publish(&one, "refs/nightgate/a", None).unwrap();
     let moved = publish(&two, "refs/nightgate/a", None).unwrap_err();

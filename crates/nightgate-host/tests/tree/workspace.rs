@@ -31,7 +31,8 @@ fn a_workspace_has_one_branch_at_base_no_remote_no_tag_and_a_clean_status() {
 fn files_are_raw_blobs_whatever_the_attributes_say() {
     let fixture = Fixture::new();
     let user = fixture.user();
-    let attributes = "*.txt text eol=crlf\n*.id ident\n*.bin filter=lfs\n*.u16 working-tree-encoding=UTF-16\n";
+    let attributes =
+        "*.txt text eol=crlf\n*.id ident\n*.bin filter=lfs\n*.u16 working-tree-encoding=UTF-16\n";
     let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n";
     user.write(".gitattributes", attributes.as_bytes());
     user.write("lf.txt", b"a\nb\n");
