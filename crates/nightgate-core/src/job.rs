@@ -249,7 +249,7 @@ impl JobState {
     /// The table of transitions; `None` where the event can't happen in this state.
     fn step(mut self, body: &EventBody) -> Option<Self> {
         match (&self.phase, body) {
-            (Phase::Queued, EventBody::AwaitedApproval { digest, of }) => {
+            (Phase::Queued, EventBody::AwaitedApproval { digest, of }) if self.plan.is_none() => {
                 self.phase = Phase::Waiting { digest: *digest, of: of.clone() };
             }
             (Phase::Queued | Phase::Waiting { .. }, EventBody::Frozen { plan, base })
@@ -325,6 +325,11 @@ impl JobState {
             ) => return None,
         }
         Some(self)
+    }
+
+    /// True between an attempt's start and its end.
+    fn has_running_attempt(&self) -> bool {
+        self.phase == Phase::Running && self.attempts > 0 && self.execution.is_none()
     }
 
     fn keep(&mut self, candidate: Option<&CommitId>, reference: Option<&String>, capture: Digest) {

@@ -99,9 +99,8 @@ impl Engine {
     ) -> Result<Frozen, EngineError> {
         let refused = |why: String| EngineError::environment("freeze the plan", why);
         let repository = base.store.repository();
-        let criteria = repository
-            .criteria_baseline(&base.commit, &terms.criteria_paths)
-            .map_err(refused_criteria)?;
+        let criteria =
+            repository.criteria_baseline(&base.commit, &terms.criteria_paths).map_err(refused_criteria)?;
         let folder = JobFolder::new(self.home.job(job));
         make_folder(&folder.logs())?;
         // Version files of the project choose a toolchain; they are read from base, never from a working tree.

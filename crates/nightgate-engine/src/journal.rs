@@ -61,7 +61,8 @@ impl<'e> Journal<'e> {
         self.engine.store.release(self.lease)?;
         if self.state.phase.is_ended() {
             // Nobody writes to an ended job, so nobody asks for its locks again.
-            for lock in [self.engine.home.lock(&self.state.id), self.engine.home.keeper_lock(&self.state.id)] {
+            for lock in [self.engine.home.lock(&self.state.id), self.engine.home.keeper_lock(&self.state.id)]
+            {
                 let _an_empty_file_may_stay = std::fs::remove_file(lock);
             }
         }

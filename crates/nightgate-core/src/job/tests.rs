@@ -162,6 +162,20 @@ fn an_agent_never_starts_without_the_approval_of_this_plan() {
 }
 
 #[test]
+fn there_are_never_two_attempts_at_once() {
+    let mut bodies = whole_run(Execution::Executed, VerdictWord::Verified);
+    bodies.insert(4, EventBody::AttemptStarted { attempt: 2, agent: "command".to_owned() });
+    assert!(matches!(JobState::replay(&log(bodies)), Err(TransitionError::Illegal { sequence: 5, .. })));
+}
+
+#[test]
+fn a_frozen_job_waits_for_no_approval_of_its_declaration() {
+    let mut bodies = whole_run(Execution::Executed, VerdictWord::Verified);
+    bodies.insert(2, EventBody::AwaitedApproval { digest: Digest::of(b"x"), of: "x".to_owned() });
+    assert!(matches!(JobState::replay(&log(bodies)), Err(TransitionError::Illegal { sequence: 3, .. })));
+}
+
+#[test]
 fn an_altered_missing_or_misplaced_event_breaks_the_chain() {
     let events = log(whole_run(Execution::Executed, VerdictWord::Verified));
     let mut altered = events.clone();

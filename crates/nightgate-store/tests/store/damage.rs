@@ -116,6 +116,16 @@ fn an_event_of_another_job_is_seen() {
 }
 
 #[test]
+fn the_whole_log_of_another_job_is_seen() {
+    let sql = "
+        PRAGMA foreign_keys = OFF;
+        DELETE FROM events WHERE job = 'THIS';
+        INSERT INTO events SELECT 'THIS', sequence, bytes, digest FROM events;
+        UPDATE jobs SET head = (SELECT digest FROM events WHERE job = 'THIS' AND sequence = 7) WHERE id = 'THIS'";
+    assert_eq!(damage_by(sql).sequence, Some(1));
+}
+
+#[test]
 fn an_event_in_another_spelling_is_seen() {
     let (_folder, path) = store();
     let mut bytes = verified(&job(1)).remove(2).to_bytes();

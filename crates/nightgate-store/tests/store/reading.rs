@@ -63,6 +63,17 @@ fn a_store_that_can_not_be_written_is_read_and_nothing_is_made() {
     read_sealed(&path, &SqliteStore::read_only(&path));
 }
 
+#[test]
+fn the_last_writer_leaves_what_readers_need() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let store = SqliteStore::open(&path).unwrap();
+    let open = listing(folder.path());
+    drop(store);
+    assert_eq!(open.len(), 3);
+    assert_eq!(listing(folder.path()), open);
+}
+
 /// Leaves the store's main file alone, with all that was written in it.
 fn strip(path: &Path) {
     Connection::open(path).unwrap().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
