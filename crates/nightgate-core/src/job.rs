@@ -265,7 +265,7 @@ impl JobState {
                 self.phase = Phase::Running;
             }
             (Phase::Running, EventBody::AttemptStarted { attempt, agent })
-                if *attempt == self.attempts + 1 =>
+                if *attempt == self.attempts + 1 && !self.has_running_attempt() =>
             {
                 self.attempts = *attempt;
                 self.agent = Some(agent.clone());
