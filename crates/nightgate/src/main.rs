@@ -4,6 +4,8 @@
 
 mod command;
 mod error;
+#[cfg(test)]
+mod example_tests;
 mod output;
 mod progress;
 mod report;

@@ -68,7 +68,8 @@ pub fn job(report: &Report, capture: Option<&Capture>, interrupted: bool, colour
     }
     match &state.phase {
         Phase::Waiting { digest, of } => {
-            let _ = writeln!(text, "  {:<LABEL$}for a person to approve {} ({digest})", "waiting", harmless(of));
+            let _ =
+                writeln!(text, "  {:<LABEL$}for a person to approve {} ({digest})", "waiting", harmless(of));
             let _ = writeln!(
                 text,
                 "  {:<LABEL$}nightgate plan approve, then: nightgate run --resume {}",
@@ -139,11 +140,17 @@ fn gate(text: &mut String, result: &GateResult, plan: Option<&Plan>) {
     }
     text.push('\n');
     for finding in result.findings.iter().take(SHOWN) {
-        let _ =
-            writeln!(text, "  {:<LABEL$}  {}: {}", "", finding.code, harmless(&finding.text).replace('\n', " "));
+        let _ = writeln!(
+            text,
+            "  {:<LABEL$}  {}: {}",
+            "",
+            finding.code,
+            harmless(&finding.text).replace('\n', " ")
+        );
     }
     if result.findings.len() > SHOWN {
-        let _ = writeln!(text, "  {:<LABEL$}  and {} more: --json shows all", "", result.findings.len() - SHOWN);
+        let _ =
+            writeln!(text, "  {:<LABEL$}  and {} more: --json shows all", "", result.findings.len() - SHOWN);
     }
 }
 
@@ -193,7 +200,12 @@ fn plan_lines(text: &mut String, plan: &Plan, report: &Report) {
     let content = plan.content();
     let _ = writeln!(text, "  {:<LABEL$}{}", "plan", plan.digest());
     let age = age_words(report.state.created_ms / 1000, report.base_time);
-    let _ = writeln!(text, "  {:<LABEL$}{}, committed {age} before the job", "base", &content.base.as_str()[..12]);
+    let _ = writeln!(
+        text,
+        "  {:<LABEL$}{}, committed {age} before the job",
+        "base",
+        &content.base.as_str()[..12]
+    );
     if content.declaration.kind == DeclarationKind::Uncommitted {
         let _ = writeln!(text, "  {:<LABEL$}made from a nightgate.toml that is not committed", "");
     }

@@ -61,7 +61,9 @@ impl Run {
         let json = self.json;
         match self.work() {
             Ok(status) => status,
-            Err(CommandError::Engine(fault @ EngineError::NoAgent { .. })) => answer_without_agent(&fault, json),
+            Err(CommandError::Engine(fault @ EngineError::NoAgent { .. })) => {
+                answer_without_agent(&fault, json)
+            }
             Err(CommandError::Engine(fault)) if !matches!(fault, EngineError::Interrupted) => {
                 answer_without_job(&fault, json)
             }

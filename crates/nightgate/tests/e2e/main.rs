@@ -1,0 +1,13 @@
+//! The `nightgate` program from outside: the real binary on real repositories, read again from disk by a second process.
+//!
+//! Gate cases are `cases`; what one crate alone can show is tested there.
+
+mod approval;
+mod bench;
+mod environment;
+mod kill;
+mod reader;
+mod status;
+mod toolchain;
+mod untouched;
+mod verify;
