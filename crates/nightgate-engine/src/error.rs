@@ -80,9 +80,12 @@ pub enum EngineError {
         /// What is wrong with it.
         source: RecordError,
     },
-    /// A person interrupted, before there was anything to keep.
-    #[error("finish: it was interrupted")]
-    Interrupted,
+    /// A person interrupted.
+    #[error("finish: it was interrupted{next}")]
+    Interrupted {
+        /// What to do now, after a semicolon; or nothing.
+        next: String,
+    },
 }
 
 impl EngineError {
@@ -106,7 +109,7 @@ impl EngineError {
             Self::NotApproved { .. } => Reason::NotApproved,
             Self::NoAgent { .. } | Self::Environment { .. } | Self::File { .. } => Reason::EnvironmentFault,
             Self::Store(_) | Self::Record { .. } => Reason::EvidenceIncomplete,
-            Self::Interrupted => Reason::CheckCancelled,
+            Self::Interrupted { .. } => Reason::CheckCancelled,
         }
     }
 }

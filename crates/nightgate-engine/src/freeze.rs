@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use nightgate_core::declaration::{Check, DeclarationError, Refusal, Terms};
-use nightgate_core::evidence::{CheckRun, Exit};
+use nightgate_core::evidence::{CheckRun, Exit, Stream};
 use nightgate_core::isolation::Enforcement;
 use nightgate_core::plan::{AtBase, DeclarationSource, FreezeFacts, Plan};
 use nightgate_core::tree::Listing;
-use nightgate_core::{CommitId, Digest, JobId, TreeId};
+use nightgate_core::{CommitId, JobId, TreeId};
 use nightgate_host::base_store::BaseStore;
 use nightgate_host::repository::{BaselineError, RepositoryError, UserRepository};
 use serde::{Deserialize, Serialize};
@@ -218,19 +218,26 @@ impl Engine {
     }
 
     /// The end of what a program wrote, for a message.
-    pub(crate) fn last_words(
-        &self,
-        stdout: &nightgate_core::evidence::Stream,
-        stderr: &nightgate_core::evidence::Stream,
-    ) -> String {
+    fn last_words(&self, stdout: &Stream, stderr: &Stream) -> String {
+        self.last_lines(stdout, stderr).iter().map(|line| format!("\n    {line}")).collect()
+    }
+
+    /// The last lines of standard error, or of standard output where there are none. A log that can't be read has none.
+    pub(crate) fn last_lines(&self, stdout: &Stream, stderr: &Stream) -> Vec<String> {
         const LINES: usize = 5;
-        let text = |digest: &Digest| self.blobs.get(digest).ok();
-        let Some(bytes) = stderr.log.as_ref().or(stdout.log.as_ref()).and_then(text) else {
-            return String::new();
-        };
+        const LONGEST: usize = 200;
+        let log = stderr.log.as_ref().or(stdout.log.as_ref());
+        let Some(bytes) = log.and_then(|digest| self.blobs.get(digest).ok()) else { return Vec::new() };
         let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<&str> = text.trim_end().lines().rev().take(LINES).collect();
-        lines.iter().rev().map(|line| format!("\n    {}", line.escape_debug())).collect()
+        let mut lines: Vec<String> = text
+            .trim_end()
+            .lines()
+            .rev()
+            .take(LINES)
+            .map(|line| line.chars().take(LONGEST).collect())
+            .collect();
+        lines.reverse();
+        lines
     }
 }
 

@@ -21,13 +21,14 @@ mod run;
 mod step;
 mod verify;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use nightgate_core::JobId;
 use nightgate_core::job::JobState;
 use nightgate_core::plan::Plan;
 use nightgate_core::record::Record;
+use nightgate_core::{CommitId, JobId};
 use nightgate_host::env::{Environment, EnvironmentSpec, Role};
 use nightgate_host::git::{Git, GitError, UserSettings};
 use nightgate_store::{Blobs, SqliteStore, Store, StoreError};
@@ -80,8 +81,12 @@ pub struct Report {
     pub plan: Option<Plan>,
     /// The record, once judged.
     pub record: Option<Record>,
+    /// The base that was asked for, also before there is a plan.
+    pub requested_base: CommitId,
     /// When the base was committed, in seconds since 1970.
     pub base_time: i64,
+    /// The last lines of each check that was run, by its name.
+    pub tails: BTreeMap<String, Vec<String>>,
 }
 
 impl Engine {

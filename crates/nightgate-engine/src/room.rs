@@ -94,7 +94,7 @@ impl Engine {
                 not_run(request, &mut facts, "the clean room could not be prepared");
                 Ok(())
             }
-            Err(EngineError::Interrupted) => Err(EngineError::Interrupted),
+            Err(fault @ EngineError::Interrupted { .. }) => Err(fault),
             Err(fault) => {
                 facts.room.fault = Some(fault.to_string());
                 not_run(request, &mut facts, "there was no clean room");
@@ -323,7 +323,7 @@ impl Engine {
         let ended = self.supervise(run, observer)?;
         // What a person interrupted says nothing about the work; it is done again from the start.
         if self.around.cancel.is_cancelled() {
-            return Err(EngineError::Interrupted);
+            return Err(EngineError::Interrupted { next: String::new() });
         }
         note_stop(&mut facts.enforcements, &stop_enforcement("stop.checks", &ended.stop));
         Ok(ended)

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nightgate_core::event::{EventBody, JobKind};
 use nightgate_core::evidence::CaptureSource;
+use nightgate_core::execution::Execution;
 use nightgate_core::job::Phase;
 use nightgate_core::plan::{DeclarationKind, Plan};
 use nightgate_core::record::FrozenAt;
@@ -148,14 +149,14 @@ impl Engine {
         journal.write(EventBody::Frozen { plan: plan.digest(), base: base.commit.clone() })?;
         journal.write(EventBody::Authorized { plan: plan.digest(), approved_by })?;
         let attempt = self.attempt(journal, &plan, agent, &programs, &base, observer)?;
-        let captured = self.capture_attempt(journal, &plan, user, &base, Some(&attempt), observer)?;
-        if !attempt.execution.is_executed() {
+        let captured = self.capture_attempt(journal, &plan, user, &base, attempt.as_ref(), observer)?;
+        if !attempt.is_some_and(|attempt| attempt.execution.is_executed()) {
             return Ok(());
         }
         self.judge(journal, &plan, FrozenAt::Freeze, &base, captured, observer)
     }
 
-    /// One pass of the agent in a fresh workspace.
+    /// One pass of the agent in a fresh workspace; `None` where its process could not be started at all.
     fn attempt(
         &self,
         journal: &mut Journal<'_>,
@@ -164,7 +165,7 @@ impl Engine {
         programs: &Programs,
         base: &Base,
         observer: &mut dyn Observer,
-    ) -> Result<Attempt, EngineError> {
+    ) -> Result<Option<Attempt>, EngineError> {
         observer.step(&Step::Workspace);
         let folder = JobFolder::new(self.home.job(journal.job()));
         make_folder(&folder.logs())?;
@@ -176,13 +177,26 @@ impl Engine {
         let prompt = terms.ticket.as_ref().map(|ticket| ticket.text.as_str()).unwrap_or_default();
         let hold = self.home.keeper_lock(journal.job());
         let run = AgentRun { agent, terms, prompt, programs, folder: &folder, hold };
-        let attempt = self.run_agent(run, observer)?;
+        let attempt = match self.run_agent(run, observer) {
+            Ok(attempt) => attempt,
+            // Nothing was started, and the log says so; there is nothing to capture but an untouched workspace.
+            Err(fault) => {
+                let execution = Execution::NotStarted { text: fault.to_string() };
+                journal.write(EventBody::AttemptEnded {
+                    attempt: number,
+                    execution,
+                    stdout: None,
+                    stderr: None,
+                })?;
+                return Ok(None);
+            }
+        };
         let mut faults = Vec::new();
         let stdout = self.keep_stream(&attempt.ended.stdout, &mut faults).log;
         let stderr = self.keep_stream(&attempt.ended.stderr, &mut faults).log;
         let execution = attempt.execution.clone();
         journal.write(EventBody::AttemptEnded { attempt: number, execution, stdout, stderr })?;
-        Ok(attempt)
+        Ok(Some(attempt))
     }
 
     /// Captures what an attempt left and keeps it at a ref of the user's repository. `attempt` is absent after a crash.
@@ -246,8 +260,13 @@ impl Engine {
             if !holds_work(&journal.state().phase) {
                 self.remove_job_folder(&job)?;
             }
-            journal.end()?;
-            return Err(fault);
+            let state = journal.end()?;
+            return Err(match (fault, &state.phase) {
+                (EngineError::Interrupted { .. }, Phase::Verifying) => EngineError::Interrupted {
+                    next: format!("; the work is kept, go on with: nightgate run --resume {job}"),
+                },
+                (fault, _) => fault,
+            });
         }
         self.remove_job_folder(&job)?;
         let state = journal.end()?;
@@ -258,7 +277,7 @@ impl Engine {
     /// verdict, is left for `recover` and `resume`.
     fn write_stop(&self, journal: &mut Journal<'_>, fault: &EngineError) -> Result<(), EngineError> {
         let body = match (&journal.state().phase, fault) {
-            (Phase::Queued | Phase::Waiting { .. }, EngineError::Interrupted) => {
+            (Phase::Queued | Phase::Waiting { .. }, EngineError::Interrupted { .. }) => {
                 EventBody::Cancelled { why: "interrupted before an agent started".to_owned() }
             }
             (Phase::Queued | Phase::Waiting { .. }, _) => EventBody::Stopped { why: fault.to_string() },

@@ -258,8 +258,11 @@ impl Engine {
     pub(crate) fn report(&self, state: JobState) -> Result<Report, EngineError> {
         let plan = if state.plan.is_some() { Some(self.plan_of(&state)?) } else { None };
         let record = self.record_of(&state)?;
-        let base_time = self.stored_request(&state)?.base_time;
-        Ok(Report { state, plan, record, base_time })
+        let StoredRequest { base, base_time, .. } = self.stored_request(&state)?;
+        let runs = record.as_ref().map_or(&[][..], |record| &record.evidence().checks);
+        let tails =
+            runs.iter().map(|run| (run.name.clone(), self.last_lines(&run.stdout, &run.stderr))).collect();
+        Ok(Report { state, plan, record, requested_base: base, base_time, tails })
     }
 }
 

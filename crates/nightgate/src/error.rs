@@ -87,7 +87,7 @@ impl CommandError {
         output::say(&format!("nightgate: {self}"));
         match self {
             Self::Usage(_) => Status::Usage,
-            Self::Engine(EngineError::Interrupted) => Status::Interrupted,
+            Self::Engine(EngineError::Interrupted { .. }) => Status::Interrupted,
             Self::Engine(EngineError::NotApproved { .. }) => Status::WaitsForPerson,
             Self::Engine(_) | Self::Io { .. } | Self::Surroundings(_) => Status::Failure,
         }

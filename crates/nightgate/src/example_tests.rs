@@ -64,7 +64,14 @@ fn printing_the_record_gives_the_verdict_byte_for_byte() {
     let record = Record::from_bytes(RECORD).unwrap();
     let plan = record.plan().unwrap();
     let state = state(&record, &plan);
-    let report = Report { state, plan: Some(plan), record: Some(record), base_time: BASE_TIME };
+    let report = Report {
+        state,
+        requested_base: plan.content().base.clone(),
+        plan: Some(plan),
+        record: Some(record),
+        base_time: BASE_TIME,
+        tails: std::collections::BTreeMap::new(),
+    };
     assert_eq!(verdict_text::job(&report, None, false, Colour(false)), VERDICT);
 }
 

@@ -3,7 +3,7 @@
 use nightgate_core::event::JobKind;
 use nightgate_core::evidence::{CheckRun, Exit, LeftOut, Note, Stream};
 use nightgate_core::execution::Execution;
-use nightgate_core::gate::{FailureClass, Finding, GateResult, Reason, Role};
+use nightgate_core::gate::{FailureClass, Finding, GateResult, Reason};
 use nightgate_core::isolation::{Enforcement, IsolationLevel};
 use nightgate_core::job::Phase;
 use nightgate_core::record::FrozenAt;
@@ -369,14 +369,5 @@ impl LogsDocument {
     /// The logs of one job.
     pub fn new(job: JobId, logs: Vec<LogDocument>) -> Self {
         Self { schema_version: VERSION, job, logs }
-    }
-}
-
-/// The role's stable word.
-pub fn role_word(role: Role) -> &'static str {
-    match role {
-        Role::Veto => "veto",
-        Role::Required => "required",
-        Role::Advisory => "advisory",
     }
 }

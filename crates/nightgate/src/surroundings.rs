@@ -48,7 +48,7 @@ pub fn open_for_reading() -> Result<Engine, CommandError> {
 /// Agents of the user's own configuration.
 pub fn user_agents() -> Result<BTreeMap<String, AgentDeclaration>, CommandError> {
     let inherited = Inherited::new(std::env::vars_os());
-    let Some(file) = configuration(&inherited) else { return Ok(BTreeMap::new()) };
+    let Some(file) = configuration(&inherited)? else { return Ok(BTreeMap::new()) };
     let text = match std::fs::read_to_string(&file) {
         Ok(text) => text,
         Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
@@ -82,13 +82,13 @@ fn home(inherited: &Inherited) -> Result<PathBuf, CommandError> {
 }
 
 /// The user's own configuration file.
-fn configuration(inherited: &Inherited) -> Option<PathBuf> {
-    let absolute = |name: &str| inherited.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    if let Some(home) = absolute("NIGHTGATE_HOME") {
-        return Some(home.join("config.toml"));
+fn configuration(inherited: &Inherited) -> Result<Option<PathBuf>, CommandError> {
+    if inherited.get("NIGHTGATE_HOME").is_some_and(|given| !given.is_empty()) {
+        return Ok(Some(home(inherited)?.join("config.toml")));
     }
-    let folder = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
-    Some(folder.join("nightgate/config.toml"))
+    let absolute = |name: &str| inherited.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
+    Ok(folder.map(|folder| folder.join("nightgate/config.toml")))
 }
 
 /// The first signal ends what is running in an orderly way; the second ends this process, and with it all that it keeps.

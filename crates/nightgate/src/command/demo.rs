@@ -41,7 +41,7 @@ const FILES: &[(&str, &str)] = &[
     ),
 ];
 
-const TASK: &str = "Greet the customer by name: `sh greet.sh Ada` prints `Hello, Ada!`";
+const TASK: &str = "Greet the customer by name";
 
 /// What a scripted agent really does to the workspace.
 const FIX: &str = "sed -i 's/echo .*/echo \"Hello, $1!\"/' greet.sh\n";
@@ -115,7 +115,7 @@ impl Demo {
         write(&tool, "#!/bin/sh\ngrep -q Hello greet.sh\n")?;
         let colour = Colour(may_colour());
         print(&format!(
-            "A repository with one bug and one test: {}\nThe task: {TASK}\n\n",
+            "A repository with one bug and one test: {}\nThe task: {TASK}: `sh greet.sh Ada` must print `Hello, Ada!`\n\n",
             repository.display()
         ))?;
         let mut surprises = 0;
@@ -178,7 +178,7 @@ fn run_act(
     };
     let request = RunRequest {
         repository: repository.to_owned(),
-        task: Some(TASK.to_owned()),
+        task: Some(format!("{TASK} (agent {}: {})", place + 1, act.title)),
         task_source: "demo".to_owned(),
         base: None,
         agent: AgentChoice::Given(agent),
@@ -224,15 +224,18 @@ fn morning(engine: &Engine, root: &Path, repository: &Path, colour: Colour) -> R
     let mut text = String::from("In the morning you read:\n\n");
     text.push_str(&super::list::lines(engine, colour)?);
     let home = root.join("nightgate");
+    let program =
+        std::env::current_exe().map_or_else(|_| "nightgate".to_owned(), |path| path.display().to_string());
     let _ = write!(
         text,
-        "\nThe evidence of each job:  NIGHTGATE_HOME={home} nightgate show JOB   (or: logs JOB)\n\
+        "\nThe evidence of each job:  NIGHTGATE_HOME={home} {program} show JOB   (or: logs JOB)\n\
          The captured work:         git -C {repository} log --all --oneline\n\
          When you have seen enough: rm -r {root}\n\n\
          Your own repository: write a nightgate.toml like {repository}/nightgate.toml, commit it, then\n  \
          nightgate plan approve\n  \
          nightgate run \"what is to be done\" --agent-command 'your-agent --its-options'\n",
         home = home.display(),
+        program = program,
         repository = repository.display(),
         root = root.display(),
     );

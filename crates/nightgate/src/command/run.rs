@@ -35,8 +35,9 @@ pub struct Run {
     /// The agent's name in nightgate.toml or in your own configuration
     #[arg(long, value_name = "NAME", conflicts_with = "agent_command")]
     agent: Option<String>,
-    /// The agent's program and arguments; one word is split as a shell splits words, no shell is started. The prompt comes
-    /// on its standard input, or where `{prompt}` or `{promptFile}` stands
+    /// The agent's program and arguments, in quotes: split as a shell splits words, no shell is started. Arguments that
+    /// don't begin with `-` may follow without quotes. The prompt comes on standard input, or where `{prompt}` or
+    /// `{promptFile}` stands
     #[arg(long, value_name = "COMMAND", num_args = 1..)]
     agent_command: Vec<String>,
     /// The declaration to use in the place of nightgate.toml, in JSON or TOML
@@ -64,7 +65,7 @@ impl Run {
             Err(CommandError::Engine(fault @ EngineError::NoAgent { .. })) => {
                 answer_without_agent(&fault, json)
             }
-            Err(CommandError::Engine(fault)) if !matches!(fault, EngineError::Interrupted) => {
+            Err(CommandError::Engine(fault)) if !matches!(fault, EngineError::Interrupted { .. }) => {
                 answer_without_job(&fault, json)
             }
             Err(fault) => fault.report(),
@@ -129,7 +130,7 @@ impl Run {
         };
         if task.as_ref().is_some_and(|task| task.trim().is_empty()) {
             return Err(CommandError::Usage(
-                "the task is empty: say what is to be done, before --agent-command (which takes all words after it), with \
+                "the task is empty: say what is to be done, before --agent-command (which takes the words after it), with \
                  --task-file or on standard input"
                     .to_owned(),
             ));
@@ -202,6 +203,7 @@ fn agent_of(words: Vec<String>, here: &std::path::Path) -> Result<Agent, Command
         return Err(CommandError::Usage("--agent-command is empty: name a program".to_owned()));
     }
     let program = words.remove(0);
+    let name = program.rsplit('/').next().unwrap_or(&program).to_owned();
     // A path means the caller's folder; the agent itself starts in its workspace.
     let executable = if program.contains('/') { here.join(&program).display().to_string() } else { program };
     let holds = |placeholder: &str| words.iter().any(|word| word.contains(placeholder));
@@ -210,7 +212,7 @@ fn agent_of(words: Vec<String>, here: &std::path::Path) -> Result<Agent, Command
         (false, true) => PromptDelivery::Argument,
         (false, false) => PromptDelivery::Stdin,
     };
-    Ok(Agent { name: "command".to_owned(), executable, args: words, prompt, pass_env: Vec::new() })
+    Ok(Agent { name, executable, args: words, prompt, pass_env: Vec::new() })
 }
 
 fn text_of(bytes: Vec<u8>, from: &str) -> Result<String, CommandError> {
@@ -221,7 +223,7 @@ fn text_of(bytes: Vec<u8>, from: &str) -> Result<String, CommandError> {
 fn task_from_stdin() -> Result<String, CommandError> {
     if std::io::stdin().is_terminal() {
         return Err(CommandError::Usage(
-            "no task: say what is to be done, in quotes, before --agent-command (which takes all words after it), with \
+            "no task: say what is to be done, in quotes, before --agent-command (which takes the words after it), with \
              --task-file or on standard input"
                 .to_owned(),
         ));

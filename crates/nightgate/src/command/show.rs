@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::error::{CommandError, Status};
-use crate::output::{may_colour, print, print_json};
+use crate::output::{may_colour, print, print_bytes, print_json};
 use crate::report::JobDocument;
 use crate::surroundings::open_for_reading;
 use crate::verdict_text::{self, Colour};
@@ -20,12 +20,23 @@ pub struct Show {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+    /// Print the record's own bytes: plan, evidence and verdict, for whoever wants to judge again
+    #[arg(long, conflicts_with = "json")]
+    record: bool,
 }
 
 impl Show {
     pub fn run(self) -> Result<Status, CommandError> {
         let engine = open_for_reading()?;
         let (view, report) = engine.show(&engine.find_job(&self.job)?)?;
+        if self.record {
+            let Some(digest) = &report.state.record else {
+                let text = format!("job {} has no record: it was not judged", report.state.id);
+                return Err(CommandError::Surroundings(format!("show the record: {text}")));
+            };
+            print_bytes(&engine.blob(digest)?)?;
+            return Ok(Status::Success);
+        }
         let interrupted = view.is_interrupted();
         let capture = engine.capture_of(&report.state)?;
         if self.json {

@@ -55,7 +55,7 @@ impl Verify {
         let json = self.json;
         match self.work() {
             Ok(status) => status,
-            Err(CommandError::Engine(fault)) if !matches!(fault, EngineError::Interrupted) => {
+            Err(CommandError::Engine(fault)) if !matches!(fault, EngineError::Interrupted { .. }) => {
                 answer_without_job(&fault, json)
             }
             Err(fault @ (CommandError::Io { .. } | CommandError::Surroundings(_))) => {
