@@ -72,6 +72,12 @@ fn compare(
             None => match expected.path.ancestors().find_map(|folder| seen.get(&folder)) {
                 Some(obstacle) if !obstacles.insert(&obstacle.path) => {}
                 Some(obstacle) => obstructed(obstacle, findings),
+                None if observed.iter().any(|entry| entry.path.is_at_or_below(&expected.path)) => {
+                    let path = &expected.path;
+                    obstacles.insert(path);
+                    let text = format!("{path} was {} and is a folder", name_of(expected.kind));
+                    findings.fail(Reason::CriteriaTypeChanged, Some(path), text);
+                }
                 None => {
                     let path = &expected.path;
                     findings.fail(Reason::CriteriaDeleted, Some(path), format!("{path} was deleted"));
@@ -92,7 +98,8 @@ fn compare(
             CriteriaKind::Unreadable => true,
         };
         let inside = criteria_paths.iter().any(|folder| path.is_at_or_below(folder));
-        if member && inside && !known.contains(path) && !obstacles.contains(path) {
+        let told = || obstacles.iter().any(|obstacle| path.is_at_or_below(obstacle));
+        if member && inside && !known.contains(path) && !told() {
             findings.fail(Reason::CriteriaModified, Some(path), format!("{path} was added to the criteria"));
         }
     }

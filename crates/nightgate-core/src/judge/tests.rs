@@ -125,7 +125,8 @@ fn honest_work_is_verified() {
 #[test]
 fn criteria_that_differ_are_failed_for_the_right_reason() {
     type Alter = fn(&mut Vec<CriteriaEntry>);
-    let cases: [(Reason, Alter); 9] = [
+    let cases: [(Reason, Alter); 10] = [
+        (Reason::CriteriaTypeChanged, |c| c[0].path = path("tests/a.sh/inside")),
         (Reason::CriteriaModified, |c| c[0].digest = Some(crate::Digest::of(b"weaker"))),
         (Reason::CriteriaModified, |c| c[0].kind = CriteriaKind::File),
         (Reason::CriteriaModified, |c| c[1].kind = CriteriaKind::Unreadable),

@@ -68,6 +68,11 @@ impl Run {
             Err(CommandError::Engine(fault)) if !matches!(fault, EngineError::Interrupted { .. }) => {
                 answer_without_job(&fault, json)
             }
+            // 1 would say FAILED.
+            Err(fault @ (CommandError::Io { .. } | CommandError::Surroundings(_))) => {
+                let fault = EngineError::Environment { doing: "run".to_owned(), why: fault.to_string() };
+                answer_without_job(&fault, json)
+            }
             Err(fault) => fault.report(),
         }
     }
