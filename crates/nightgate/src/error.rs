@@ -84,7 +84,7 @@ impl CommandError {
 
     /// Prints the error and gives the status of a command that answers no verdict.
     pub fn report(&self) -> Status {
-        output::say(&output::harmless(&format!("nightgate: {self}")));
+        output::say(&format!("nightgate: {self}"));
         match self {
             Self::Usage(_) => Status::Usage,
             Self::Engine(EngineError::Interrupted { .. }) => Status::Interrupted,
@@ -98,7 +98,7 @@ impl CommandError {
 pub fn refused_arguments(refusal: &clap::Error) -> Status {
     let text = refusal.render();
     if refusal.use_stderr() {
-        output::say(&output::harmless(text.to_string().trim_end()));
+        output::say(text.to_string().trim_end());
         return Status::Usage;
     }
     match output::print(&text.to_string()) {

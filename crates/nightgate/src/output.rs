@@ -26,9 +26,10 @@ pub fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
     print(&text)
 }
 
-/// Writes a line for a person to standard error. Where nobody can read it, nothing is lost.
+/// Writes a line for a person to standard error, harmless for a terminal whatever it quotes. Where nobody can read it,
+/// nothing is lost.
 pub fn say(line: &str) {
-    let _nobody_reads = writeln!(io::stderr().lock(), "{line}");
+    let _nobody_reads = writeln!(io::stderr().lock(), "{}", harmless(line));
 }
 
 /// True where standard output may be coloured: a terminal, and `NO_COLOR` isn't set (no-color.org).

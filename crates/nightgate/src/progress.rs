@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use nightgate_engine::{Observer, Step};
 
+use crate::output::harmless;
+
 /// The progress line.
 pub struct Progress {
     is_terminal: bool,
@@ -21,7 +23,8 @@ impl Progress {
     fn draw(&self, detail: &str) {
         if self.is_terminal {
             let seconds = self.began.elapsed().as_secs();
-            let line = format!("\r\x1b[K{:02}:{:02}  {}{detail}", seconds / 60, seconds % 60, self.doing);
+            let line =
+                format!("\r\x1b[K{:02}:{:02}  {}{detail}", seconds / 60, seconds % 60, harmless(&self.doing));
             let mut stderr = io::stderr().lock();
             let _only_for_show = stderr.write_all(line.as_bytes()).and_then(|()| stderr.flush());
         }

@@ -9,7 +9,7 @@ use nightgate_engine::{Agent, AgentChoice, DeclarationText, EngineError, Report,
 
 use super::verify::answer_without_job;
 use crate::error::{CommandError, Status};
-use crate::output::{harmless, may_colour, print, print_json, say};
+use crate::output::{may_colour, print, print_json, say};
 use crate::progress::Progress;
 use crate::report::JobDocument;
 use crate::surroundings::{current_folder, open, user_agents};
@@ -244,7 +244,7 @@ fn task_from_stdin() -> Result<String, CommandError> {
 /// Shows a declaration to the person at the terminal and asks. Anything but a clear yes is a no.
 fn ask_for_approval(text: &DeclarationText) -> bool {
     say(&format!("{} decides what is checked, and you have not approved it yet:\n", text.origin));
-    say(&harmless(&text.text));
+    say(&text.text);
     let _shown =
         write!(std::io::stderr().lock(), "\nUse it from now on, as long as it stays the same? [y/N] ");
     let mut answer = String::new();
