@@ -14,7 +14,7 @@ use nightgate_core::{JobId, RepoPath, TreeId};
 use nightgate_host::env::{Environment, EnvironmentSpec, Role};
 use nightgate_host::process::{Ended, Stdin};
 use nightgate_host::repository::Repository;
-use nightgate_host::room as clean;
+use nightgate_host::room::{self as clean, Observation};
 
 use crate::Engine;
 use crate::error::EngineError;
@@ -89,8 +89,8 @@ impl Engine {
         let folders = self.room_folders(request.job)?;
         let mut facts = RoomFacts::default();
         let worked = match self.prepare(request, &folders, &mut facts, observer) {
-            Ok(true) => self.run_checks(request, &folders, &mut facts, observer),
-            Ok(false) => {
+            Ok(Some(laid)) => self.run_checks(request, &folders, laid, &mut facts, observer),
+            Ok(None) => {
                 not_run(request, &mut facts, "the clean room could not be prepared");
                 Ok(())
             }
@@ -122,7 +122,7 @@ impl Engine {
         Ok(folders)
     }
 
-    /// True where the room holds exactly the candidate and every setup step succeeded.
+    /// What the room holds, which is exactly the candidate; `None` where it doesn't, or a setup step failed.
     ///
     /// Setup runs on base: nothing that the attempt wrote is there yet. A step whose inputs the candidate changed runs
     /// again on the candidate. The candidate's files are written after it, so that no build output looks newer than its
@@ -133,7 +133,7 @@ impl Engine {
         folders: &Folders,
         facts: &mut RoomFacts,
         observer: &mut dyn Observer,
-    ) -> Result<bool, EngineError> {
+    ) -> Result<Option<Observation>, EngineError> {
         let doing = |fault: &dyn std::fmt::Display| EngineError::environment("lay out the clean room", fault);
         let (base, candidate) = (request.base, request.candidate);
         if request.terms.setup.is_empty() {
@@ -144,7 +144,7 @@ impl Engine {
                 .map_err(|fault| doing(&fault))?;
             for step in &request.terms.setup {
                 if !self.run_setup(request, folders, step, SetupTree::Base, facts, observer)? {
-                    return Ok(false);
+                    return Ok(None);
                 }
             }
             let lay =
@@ -152,7 +152,7 @@ impl Engine {
             lay(base.tree).map_err(|fault| doing(&fault))?;
             for step in request.terms.setup.iter().filter(|step| inputs_differ(step, base, candidate)) {
                 if !self.run_setup(request, folders, step, SetupTree::Candidate, facts, observer)? {
-                    return Ok(false);
+                    return Ok(None);
                 }
                 lay(candidate.tree).map_err(|fault| doing(&fault))?;
             }
@@ -162,9 +162,9 @@ impl Engine {
         if seen.tree.as_ref() != Some(candidate.tree) {
             facts.room.fault =
                 Some(format!("it doesn't hold the captured tree: {}", seen.problems.join("; ")));
-            return Ok(false);
+            return Ok(None);
         }
-        Ok(true)
+        Ok(Some(seen))
     }
 
     fn run_setup(
@@ -228,11 +228,12 @@ impl Engine {
         &self,
         request: &RoomRequest<'_>,
         folders: &Folders,
+        laid: Observation,
         facts: &mut RoomFacts,
         observer: &mut dyn Observer,
     ) -> Result<(), EngineError> {
         let format = request.repository.object_format();
-        let mut before = clean::observe(&folders.tree, request.candidate.listing, format);
+        let mut before = laid;
         for (place, check) in request.checks.iter().enumerate() {
             observer.step(&Step::Check(check.name.clone()));
             let log_name = format!("{}-check-{place}", request.log_prefix);

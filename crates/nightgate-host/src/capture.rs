@@ -102,7 +102,7 @@ pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
         request.limits,
         is_worktree,
     );
-    let mut reading = steady(&root, &scope);
+    let mut reading = steady(|| Reading::take(&root, &scope));
     let mut lost = HashSet::new();
     let (candidate, listing, changes) = make_candidate(request, &root, &mut reading, &mut lost)?;
     let mut capture = Capture {
@@ -140,14 +140,14 @@ pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
 }
 
 /// Reads until two readings agree.
-fn steady(root: &Folder, scope: &Scope<'_>) -> Reading {
-    let mut last = Reading::take(root, scope);
+fn steady(mut read: impl FnMut() -> Reading) -> Reading {
+    let mut last = read();
     for _ in 1..MOST_READINGS {
         // A reading that ran out of its budget can't be confirmed, and needs no confirmation to be doubted.
         if last.cut {
             return last;
         }
-        let next = Reading::take(root, scope);
+        let next = read();
         if next == last {
             return next;
         }
@@ -322,3 +322,6 @@ pub fn capture_commit(
     capture.problems.push(CaptureProblem { kind, path: None, text });
     Ok(capture)
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,7 +22,8 @@ pub fn create(git: &Git, root: &Path, files: &[(&str, &str)]) -> Result<(), Repo
         fs::write(&file, content).map_err(RepositoryError::file("write", &file))?;
     }
     let run = |verb: &str, args: &[&str]| {
-        let identity = ["-c", "user.name=Nightgate demo", "-c", "user.email=demo@nightgate.invalid"].map(OsStr::new);
+        let identity =
+            ["-c", "user.name=Nightgate demo", "-c", "user.email=demo@nightgate.invalid"].map(OsStr::new);
         git.discovering(root, &identity, verb).args(args).success()
     };
     run("init", &["--quiet", "--template=", "--initial-branch=main"])?;

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use wildcard::Slash;
 
-/// The most bytes of a `.gitignore` file that are read.
-pub const MOST_PATTERN_BYTES: u64 = 4 << 20;
+/// The most bytes of a `.gitignore` file that are read; more than any honest one has, and few enough that matching a name
+/// against all of its patterns takes seconds at worst. Between names the capture looks at its time limit.
+pub const MOST_PATTERN_BYTES: u64 = 256 << 10;
 
 /// The name of the files that hold patterns.
 pub const PATTERN_FILE: &[u8] = b".gitignore";

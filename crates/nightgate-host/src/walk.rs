@@ -43,8 +43,8 @@ impl Default for Limits {
             entries: 2_000_000,
             depth: 512,
             path_bytes: 4095,
-            file_bytes: 1 << 30,
-            total_bytes: 16 << 30,
+            file_bytes: 4 << 30,
+            total_bytes: 64 << 30,
             time: Duration::from_secs(600),
         }
     }
@@ -362,6 +362,3 @@ fn with_descriptors<T>(open: impl Fn() -> Result<T, Errno>) -> Result<T, Errno> 
         other => other,
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -11,6 +11,10 @@ use crate::repository::{CONFIGURATION, Repository, RepositoryError, append, read
 /// Turns off every conversion: files are the raw blobs, whatever `.gitattributes` and the user's configuration say.
 const ATTRIBUTES: &str = "* -text -eol -filter -ident -working-tree-encoding\n";
 
+/// So that the agent's git commits without asking anybody. Whose name its commits bear is of no account: the candidate is
+/// another commit.
+const IDENTITY: &str = "[user]\n\tname = agent\n\temail = agent@localhost\n[commit]\n\tgpgSign = false\n";
+
 /// A workspace that was just made. From the moment an agent was started in it, git must not be run in it any more.
 #[derive(Debug)]
 pub struct Workspace {
@@ -49,7 +53,7 @@ impl Workspace {
             .arg(root)
             .success()?;
         let git_dir = root.join(".git");
-        append(&git_dir.join("config"), CONFIGURATION.as_bytes())?;
+        append(&git_dir.join("config"), [CONFIGURATION, IDENTITY].concat().as_bytes())?;
         let info = git_dir.join("info");
         let attributes = info.join("attributes");
         fs::create_dir_all(&info)

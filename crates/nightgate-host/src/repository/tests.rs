@@ -30,7 +30,7 @@ fn a_commit_header_is_read_whatever_its_message_says() {
     );
     let header = CommitHeader(text.into_bytes());
     assert_eq!(header.tree(&id).unwrap().as_str(), tree);
-    assert_eq!(header.parents(&id).unwrap(), [id.clone()]);
+    assert_eq!(header.parents(&id).unwrap(), std::slice::from_ref(&id));
     assert_eq!(header.time(&id).unwrap(), 1_700_000_000);
     assert!(CommitHeader(b"tree x\n\n".to_vec()).time(&id).is_err());
 }

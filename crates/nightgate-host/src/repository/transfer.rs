@@ -35,7 +35,14 @@ pub(crate) fn transfer(
     let (packed, indexed) = std::thread::scope(|scope| {
         let packing = scope.spawn(|| {
             let command = from.command("pack-objects").long().stdout(writer);
-            let command = command.args(["--revs", "--stdout", "--quiet", "--thin", "--delta-base-offset"]);
+            let command = command.args([
+                "--revs",
+                "--stdout",
+                "--quiet",
+                "--thin",
+                "--window=0",
+                "--delta-base-offset",
+            ]);
             command.converse(&mut revisions.as_bytes(), &mut io::sink())
         });
         let command = to.command("index-pack").long().stdin(reader);

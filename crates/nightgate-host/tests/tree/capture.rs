@@ -66,11 +66,7 @@ fn only_changed_contents_are_written_to_the_jobs_repository() {
     fs::rename(job.root.join("file0"), job.root.join("renamed")).unwrap();
     job.write("file1", b"new");
     job.capture();
-    let listed = run_git(
-        job.job.repository().git_dir(),
-        &job.home,
-        &["count-objects", "-v"],
-    );
+    let listed = run_git(job.job.repository().git_dir(), &job.home, &["count-objects", "-v"]);
     // One blob, one tree, one commit.
     assert!(listed.contains("in-pack: 3"), "{listed}");
 }
@@ -307,17 +303,24 @@ fn a_commit_whose_tree_no_checkout_could_give_is_unrepresentable() {
     user.commit();
     let job = fixture.job(&user, &[]);
     let blob = user.run(&["rev-parse", "HEAD:file"]);
-    fs::write(user.root.join("entries"), format!("100644 blob {blob}\t.GIT\n")).unwrap();
-    let program = git_program();
-    let made = std::process::Command::new(program)
-        .args(["mktree"])
-        .current_dir(&user.root)
-        .stdin(fs::File::open(user.root.join("entries")).unwrap())
-        .output()
-        .unwrap();
-    let tree = String::from_utf8(made.stdout).unwrap();
-    let named = user.run(&["commit-tree", "-m", "x", "-p", "HEAD", tree.trim()]).parse().unwrap();
-    job.job.adopt(&job.user, &named, &job.base).unwrap();
-    let capture = capture_commit(&job.job, &job.base, &job.listing, &named, &[]).unwrap();
-    assert_eq!(problems(&capture), [(CaptureProblemKind::Unrepresentable, String::new())]);
+    let base_tree = user.run(&["rev-parse", "HEAD^{tree}"]);
+    for entries in [
+        format!("100644 blob {blob}\t.GIT\n"),
+        format!("100644 blob {blob}\ta\n040000 tree {base_tree}\ta\n"),
+        format!("100644 blob {blob}\t..\n"),
+    ] {
+        fs::write(user.root.join("entries"), entries).unwrap();
+        let made = std::process::Command::new(git_program())
+            .args(["mktree"])
+            .current_dir(&user.root)
+            .stdin(fs::File::open(user.root.join("entries")).unwrap())
+            .output()
+            .unwrap();
+        let tree = String::from_utf8(made.stdout).unwrap();
+        let named = user.run(&["commit-tree", "-m", "x", "-p", "HEAD", tree.trim()]).parse().unwrap();
+        job.job.adopt(&job.user, &named, &job.base).unwrap();
+        let capture = capture_commit(&job.job, &job.base, &job.listing, &named, &[]).unwrap();
+        assert_eq!(problems(&capture), [(CaptureProblemKind::Unrepresentable, String::new())]);
+        assert_eq!(capture.candidate, None);
+    }
 }

@@ -191,8 +191,7 @@ impl Job {
 
     /// Runs git in the workspace, as the agent would.
     pub fn agent_git(&self, args: &[&str]) -> String {
-        let identity = ["-c", "user.name=agent", "-c", "user.email=agent@localhost"];
-        run_git(&self.root, &self.home, &[&identity, args].concat())
+        run_git(&self.root, &self.home, args)
     }
 
     pub fn capture(&self) -> Capture {

@@ -129,3 +129,29 @@ fn folders_three_hundred_deep_are_captured() {
     materialise(job.job.repository(), &capture.tree.unwrap(), &room).unwrap();
     assert_eq!(fs::read(room.join(&deep)).unwrap(), b"x");
 }
+
+#[test]
+fn deep_folders_are_captured_and_deleted_also_where_few_files_may_be_open() {
+    // In a process of its own: the limit is the process's.
+    if std::env::var_os("NIGHTGATE_TEST_FEW_FILES").is_none() {
+        let claim = "names::deep_folders_are_captured_and_deleted_also_where_few_files_may_be_open";
+        let output = std::process::Command::new("sh")
+            .args(["-c", "ulimit -S -n 64 && exec \"$@\"", "sh"])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", claim, "--test-threads=1"])
+            .env("NIGHTGATE_TEST_FEW_FILES", "1")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
+    let fixture = Fixture::new();
+    let user = fixture.user();
+    user.commit();
+    let job = fixture.job(&user, &[]);
+    let deep = "d/".repeat(200) + "file";
+    job.write(&deep, b"x");
+    let capture = job.capture();
+    assert_eq!(problems(&capture), []);
+    assert_eq!(changed(&capture), [format!("A {deep}")]);
+}

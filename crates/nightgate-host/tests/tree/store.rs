@@ -131,6 +131,7 @@ fn a_shallow_repository_works_from_base_to_published_candidate() {
     let candidate = job.capture().candidate.unwrap();
     job.user.publish(job.job.repository(), &candidate, &job.base, "refs/nightgate/c", None).unwrap();
     user.run(&["fsck", "--full", "--strict", "--no-dangling"]);
+    run_git(job.job.repository().git_dir(), &user.home, &["fsck", "--full", "--strict"]);
 }
 
 #[test]

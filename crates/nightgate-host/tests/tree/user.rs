@@ -148,6 +148,20 @@ fn a_replacement_of_the_base_is_not_seen() {
 }
 
 #[test]
+fn a_graft_of_the_history_is_not_seen() {
+    let fixture = Fixture::new();
+    let user = fixture.user();
+    for content in ["one", "two", "three"] {
+        user.write("file", content.as_bytes());
+        user.commit();
+    }
+    let head = user.run(&["rev-parse", "HEAD"]);
+    user.write(".git/info/grafts", format!("{head}\n").as_bytes());
+    let job = fixture.job(&user, &[]);
+    assert_eq!(job.agent_git(&["rev-list", "--count", "HEAD"]), "3");
+}
+
+#[test]
 fn a_file_of_a_commit_is_read_raw_within_its_limit() {
     let fixture = Fixture::new();
     let user = fixture.user();
