@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -250,6 +251,23 @@ impl Hermetic {
         ours.then(|| Process { id, command: words.collect::<Vec<_>>().join(" ").trim_end().to_owned() })
     }
 
+    /// Returns once no process belongs to this environment any more. Nothing is ended here: a process that doesn't end
+    /// by itself makes the test hang, and the test runner say so.
+    pub fn await_processes(&self) {
+        loop {
+            let processes = self.processes();
+            if processes.is_empty() {
+                return;
+            }
+            for process in processes {
+                if let Some(id) = i32::try_from(process.id).ok().and_then(Pid::from_raw) {
+                    // It may have ended since it was listed: then there is nothing to wait for.
+                    let _ = pidfd_open(id, PidfdFlags::empty()).map(|process| await_end(&process));
+                }
+            }
+        }
+    }
+
     /// Ends every process that belongs to this environment, and returns when they are gone.
     pub fn kill_processes(&self) {
         for process in self.processes() {
@@ -264,8 +282,12 @@ impl Hermetic {
 fn kill_and_wait(id: Pid) -> rustix::io::Result<()> {
     let process = pidfd_open(id, PidfdFlags::empty())?;
     pidfd_send_signal(&process, Signal::KILL)?;
-    while poll(&mut [PollFd::new(&process, PollFlags::IN)], None) == Err(rustix::io::Errno::INTR) {}
+    await_end(&process);
     Ok(())
+}
+
+fn await_end(process: &OwnedFd) {
+    while poll(&mut [PollFd::new(process, PollFlags::IN)], None) == Err(rustix::io::Errno::INTR) {}
 }
 
 impl Drop for Hermetic {

@@ -146,6 +146,11 @@ impl<'h> Repository<'h> {
     /// Everything that Nightgate must leave as it is.
     pub fn snapshot(&self) -> Snapshot {
         let status = self.git(["status", "--porcelain=v2", "--branch", "--untracked-files=all", "--ignored"]);
-        Snapshot::take(&self.path, status)
+        Snapshot::take(&self.path, Path::new(".git"), status)
+    }
+
+    /// The same of a bare repository, whose git directory is its path.
+    pub fn snapshot_bare(&self) -> Snapshot {
+        Snapshot::take(&self.path, Path::new(""), String::new())
     }
 }

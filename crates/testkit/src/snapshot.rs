@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::tree;
 
-/// Paths below which Nightgate may write.
-const FREE: [&str; 3] = [".git/objects", ".git/refs/nightgate", ".git/logs/refs/nightgate"];
+/// Paths of a git directory below which Nightgate may write.
+const FREE: [&str; 3] = ["objects", "refs/nightgate", "logs/refs/nightgate"];
 
 /// The state of a repository: each file of the working tree and of `.git` (HEAD, refs, packed refs, index,
 /// configuration, hooks, reflogs, and whatever else lies there), and what `git status` says.
@@ -28,10 +28,11 @@ enum Entry {
 }
 
 impl Snapshot {
-    /// Reads the repository whose working tree is `folder`; `status` is what git says about it.
-    pub(crate) fn take(folder: &Path, status: String) -> Self {
+    /// Reads the repository whose working tree is `folder`, and whose git directory is `git_dir` below it (nothing:
+    /// `folder` itself, which is bare); `status` is what git says about it.
+    pub(crate) fn take(folder: &Path, git_dir: &Path, status: String) -> Self {
         let mut entries = BTreeMap::new();
-        read(folder, Path::new(""), &mut entries);
+        read(folder, git_dir, Path::new(""), &mut entries);
         Self { entries, status }
     }
 
@@ -62,23 +63,23 @@ impl Snapshot {
     }
 }
 
-fn read(root: &Path, relative: &Path, entries: &mut BTreeMap<PathBuf, Entry>) {
+fn read(root: &Path, git_dir: &Path, relative: &Path, entries: &mut BTreeMap<PathBuf, Entry>) {
     for name in tree::names(&root.join(relative)) {
         let relative = relative.join(name);
-        if FREE.iter().any(|free| relative == Path::new(free)) {
+        if FREE.iter().any(|free| relative == git_dir.join(free)) {
             continue;
         }
         let path = root.join(&relative);
         let metadata = fs::symlink_metadata(&path).expect("an entry that was listed can be read");
         let mode = metadata.mode();
         let entry = if metadata.is_dir() {
-            read(root, &relative, entries);
+            read(root, git_dir, &relative, entries);
             Entry::Folder { mode }
         } else if metadata.is_symlink() {
             Entry::Link { aim: fs::read_link(&path).expect("a link can be read") }
         } else if metadata.is_file() {
             let bytes = fs::read(&path).expect("a file of the repository can be read");
-            let packed = relative == Path::new(".git/packed-refs");
+            let packed = relative == git_dir.join("packed-refs");
             Entry::File { mode, bytes: if packed { without_own_refs(&bytes) } else { bytes } }
         } else {
             Entry::Special { mode }

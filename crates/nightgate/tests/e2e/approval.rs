@@ -1,5 +1,5 @@
-//! Approval: nothing that a person hasn't read decides what is checked, and a frozen plan is its bytes. The verdicts that
-//! come after it are `verify` and the gate cases.
+//! Approval: nothing that a person hasn't read decides what is checked, and a frozen plan is its bytes. The
+//! verdicts that come after it are `verify` and the gate cases.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use testkit::{Hermetic, Outcome, Repository};
 
 use crate::bench::{
-    HONEST, assert_kept, assert_nothing_left, codes, declaration, declared, environment, environments, job_of, listed,
-    shop, shown, text, told_again,
+    HONEST, assert_kept, assert_nothing_left, codes, declaration, declared, environment, environments,
+    job_of, listed, shell, shop, shown, text, told_again,
 };
 
 /// A `nightgate.toml` for the shop whose check leaves a trace at `trace` each time that it runs.
@@ -106,7 +106,8 @@ fn the_base_commits_file_counts_and_not_the_working_trees() {
     let trace = hermetic.root().join("check-ran");
     repository.write("nightgate.toml", project(&trace)).commit("a declaration");
     approve(&hermetic, &repository, &[]);
-    repository.write("nightgate.toml", "criteriaPaths = []\n[[commands]]\nname = \"soft\"\nexecutable = \"ls\"\n");
+    repository
+        .write("nightgate.toml", "criteriaPaths = []\n[[commands]]\nname = \"soft\"\nexecutable = \"ls\"\n");
     let before = repository.snapshot();
     let outcome = run_project(&hermetic, &repository, "write greeting 'three\\n'\n");
     let said = told_again(&hermetic, outcome.assert_code(1));
@@ -130,7 +131,8 @@ fn a_projects_file_that_is_not_committed_counts_once_approved_and_the_answer_say
         let shown = hermetic.nightgate(repository.path(), ["show", job_of(&said)]);
         assert!(shown.assert_code(0).stdout_text().contains("not committed"), "{shown}");
         let plan = said["plan"].as_str().expect("there is a plan");
-        let plan = hermetic.nightgate(repository.path(), ["plan", "show", plan, "--json"]).assert_code(0).json();
+        let plan =
+            hermetic.nightgate(repository.path(), ["plan", "show", plan, "--json"]).assert_code(0).json();
         assert_eq!(plan["declaration"]["kind"], json!("uncommitted"));
         before.assert_same(&repository.snapshot());
         // It is no part of base, so an agent that makes one changes what decides.
@@ -184,7 +186,8 @@ fn freeze(hermetic: &Hermetic, repository: &Repository<'_>, content: &Value) -> 
     );
     outcome.assert_code(0);
     let said = outcome.stderr_text();
-    let digest = said.lines().find_map(|line| line.strip_prefix("plan ")).expect("the digest is printed").to_owned();
+    let digest =
+        said.lines().find_map(|line| line.strip_prefix("plan ")).expect("the digest is printed").to_owned();
     (plan, digest)
 }
 
@@ -206,7 +209,10 @@ fn a_plan_is_frozen_shown_approved_and_judged_by() {
         assert_eq!(digest, format!("sha256:{}", sum.split(' ').next().unwrap_or_default()));
         let bytes = fs::read_to_string(&plan).expect("the plan was written");
         let root = text(hermetic.root());
-        assert!(!bytes.contains(root) && !bytes.contains("durationMs"), "a plan holds no place and no time: {bytes}");
+        assert!(
+            !bytes.contains(root) && !bytes.contains("durationMs"),
+            "a plan holds no place and no time: {bytes}"
+        );
         let shown = hermetic.nightgate(repository.path(), ["plan", "show", text(&plan)]);
         assert!(shown.assert_code(0).stdout_text().contains("approved    no"), "{shown}");
         assert!(shown.stdout_text().contains("fails at base (exit 1)"), "{shown}");
@@ -220,7 +226,10 @@ fn a_plan_is_frozen_shown_approved_and_judged_by() {
         assert_eq!(approve(&hermetic, &repository, &[text(&plan)]), digest);
         let outcome = verify_plan(&hermetic, &repository, &plan, &[]);
         let said = told_again(&hermetic, outcome.assert_code(0));
-        assert_eq!((&said["verdict"], &said["plan"], &said["base"]), (&json!("VERIFIED"), &json!(digest), &json!(base)));
+        assert_eq!(
+            (&said["verdict"], &said["plan"], &said["base"]),
+            (&json!("VERIFIED"), &json!(digest), &json!(base))
+        );
         let shown = hermetic.nightgate(repository.path(), ["plan", "show", text(&plan)]);
         assert!(shown.stdout_text().contains("approved    by user:"), "{shown}");
         repository.write("greeting", "three\n").commit("other work");
@@ -244,7 +253,8 @@ fn freezing_the_same_again_gives_the_same_bytes_and_overwrites_nothing() {
     assert_eq!(fs::read(&again).expect("the plan was written"), bytes);
     let file = declaration(&hermetic, &declared(json!({})));
     let kept = hermetic.write("kept", "mine\n");
-    let outcome = hermetic.nightgate(repository.path(), ["plan", "freeze", text(&file), "--out", text(&kept)]);
+    let outcome =
+        hermetic.nightgate(repository.path(), ["plan", "freeze", text(&file), "--out", text(&kept)]);
     outcome.assert_code(1);
     assert_eq!(fs::read(&kept).expect("the file is there"), b"mine\n");
     let outcome = hermetic.nightgate(repository.path(), ["plan", "freeze", text(&file)]);
@@ -318,7 +328,8 @@ fn a_plan_that_could_affirm_nothing_is_no_plan_even_with_its_digest() {
         verify_plan(&hermetic, &repository, &file, &["--digest", &digest])
     };
     forge(&|_| ()).assert_code(0);
-    let edits: &[(&str, &dyn Fn(&mut Value))] = &[
+    type Edit<'e> = (&'e str, &'e dyn Fn(&mut Value));
+    let edits: &[Edit<'_>] = &[
         ("no commands", &|plan| plan["terms"]["commands"] = json!([])),
         ("nothing required", &|plan| plan["terms"]["commands"][0]["required"] = json!(false)),
         ("a check that can't fail", &|plan| plan["terms"]["commands"][0]["args"] = json!(["-c", "exit 0"])),
@@ -338,9 +349,15 @@ fn a_plan_is_refused_where_its_checks_cannot_be_run_at_base() {
     let repository = shop(&hermetic);
     for (content, word) in [
         (declared(json!({"commands": [{"name": "tests", "executable": "no-such-tool"}]})), "no-such-tool"),
-        (declared(json!({"commands": [{"name": "tests", "executable": "sh", "args": ["-c", "test -e greeting"], "mustFailOnBase": true}]})), "mustFailOnBase"),
+        (
+            declared(json!({"commands": [{
+                "name": "tests", "executable": "sh", "args": ["-c", "test -e greeting"],
+                "mustFailOnBase": true,
+            }]})),
+            "mustFailOnBase",
+        ),
         (declared(json!({"criteriaPaths": ["no/such/path"]})), "no/such/path"),
-        (declared(json!({"setup": [{"name": "deps", "executable": "sh", "args": ["-c", "echo broken >&2; exit 1"]}]})), "broken"),
+        (declared(json!({"setup": [shell("deps", "echo broken >&2; exit 1")]})), "broken"),
     ] {
         let file = declaration(&hermetic, &content);
         let outcome = hermetic.nightgate(repository.path(), ["plan", "freeze", text(&file)]);

@@ -1,4 +1,5 @@
-//! What these tests start from: a small repository, its declaration, and the program's answers. Claims are not here.
+//! What these tests start from: a small repository, its declaration, and the program's answers. Claims are
+//! not here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,11 @@ pub fn declared(extra: Value) -> Value {
     };
     all.extend(extra);
     declaration
+}
+
+/// A command of a declaration: this script, read by `sh`.
+pub fn shell(name: &str, script: impl Into<String>) -> Value {
+    json!({"name": name, "executable": "sh", "args": ["-c", script.into()]})
 }
 
 /// A file outside the repository with this declaration.
@@ -124,7 +130,12 @@ pub fn job_of(document: &Value) -> &str {
 
 /// The codes of a document's reasons, in its order.
 pub fn codes(document: &Value) -> Vec<&str> {
-    document["reasons"].as_array().into_iter().flatten().filter_map(|reason| reason["code"].as_str()).collect()
+    document["reasons"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|reason| reason["code"].as_str())
+        .collect()
 }
 
 /// The outcome word of a document's execution.
@@ -132,15 +143,19 @@ pub fn execution(document: &Value) -> &str {
     document["execution"]["outcome"].as_str().unwrap_or("none")
 }
 
-/// Panics unless the candidate of `document` is one commit on top of its base, and its ref, the only one of this job,
-/// points at it.
+/// Panics unless the candidate of `document` is one commit on top of its base, and its ref, the only one of
+/// this job, points at it.
 #[track_caller]
 pub fn assert_kept(repository: &Repository<'_>, document: &Value) {
     let commit = document["candidate"]["commit"].as_str().expect("there is a candidate");
     let reference = document["candidate"]["ref"].as_str().expect("the candidate has a ref");
     let job = job_of(document);
     assert_eq!(reference, format!("refs/nightgate/{job}/candidate"));
-    let refs = repository.git(["for-each-ref", "--format=%(refname) %(objectname)", &format!("refs/nightgate/{job}")]);
+    let refs = repository.git([
+        "for-each-ref",
+        "--format=%(refname) %(objectname)",
+        &format!("refs/nightgate/{job}"),
+    ]);
     assert_eq!(refs, format!("{reference} {commit}"));
     let base = document["base"].as_str().expect("there is a base");
     assert_eq!(repository.git(["rev-parse", &format!("{commit}^@")]), base, "the candidate's parents");

@@ -1,5 +1,5 @@
-//! The environment of everything that Nightgate starts: agent, setup, checks and git, each looked at from inside. What a
-//! policy builds from which names is tested in the host.
+//! The environment of everything that Nightgate starts: agent, setup, checks and git, each looked at from
+//! inside. What a policy builds from which names is tested in the host.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,21 +10,60 @@ use serde_json::{Value, json};
 use testkit::{Hermetic, Repository};
 
 use crate::bench::{
-    HONEST, assert_nothing_left, declared, entries, environment, environments, run_arguments, shop, text, told_again,
+    HONEST, assert_nothing_left, declared, entries, environment, environments, run_arguments, shell, shop,
+    text, told_again,
 };
 
 /// Part of the value of every variable that nothing may see.
 const CANARY: &str = "canary-of-the-test";
 
-/// Variables of Nightgate's own environment: secrets, things that steer git, the loader, a shell, a language or an agent.
+/// Variables of Nightgate's own environment: secrets, things that steer git, the loader, a shell, a language
+/// or an agent.
 const NAMES: &[&str] = &[
-    "SECRET_X", "MY_TOKEN", "DB_PASSWORD", "OLD_PASSWD", "AWS_SECRET_ACCESS_KEY", "SOME_API_KEY", "SOMEAPIKEY",
-    "PRIVATE_KEY_FILE", "A_CREDENTIAL", "my_token_lower", "PLAIN_CANARY", "GIT_DIR", "GIT_INDEX_FILE", "GIT_AUTHOR_NAME",
-    "GIT_SSH_COMMAND", "LD_CANARY", "LD_LIBRARY_PATH", "DYLD_CANARY", "NIGHTGATE_CANARY", "CLAUDECODE",
-    "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CODEX_THREAD_ID", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE",
-    "CURSOR_TRACE_ID", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PYTHONPATH", "NODE_OPTIONS", "RUSTFLAGS", "RUBYOPT",
-    "PERL5OPT", "JAVA_TOOL_OPTIONS", "MAKEFLAGS", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "DISPLAY", "EDITOR", "PAGER",
-    "LESSOPEN", "http_proxy",
+    "SECRET_X",
+    "MY_TOKEN",
+    "DB_PASSWORD",
+    "OLD_PASSWD",
+    "AWS_SECRET_ACCESS_KEY",
+    "SOME_API_KEY",
+    "SOMEAPIKEY",
+    "PRIVATE_KEY_FILE",
+    "A_CREDENTIAL",
+    "my_token_lower",
+    "PLAIN_CANARY",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_AUTHOR_NAME",
+    "GIT_SSH_COMMAND",
+    "LD_CANARY",
+    "LD_LIBRARY_PATH",
+    "DYLD_CANARY",
+    "NIGHTGATE_CANARY",
+    "CLAUDECODE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CODEX_THREAD_ID",
+    "CODEX_SANDBOX",
+    "GEMINI_CLI",
+    "OPENCODE",
+    "CURSOR_TRACE_ID",
+    "BASH_ENV",
+    "ENV",
+    "PROMPT_COMMAND",
+    "PYTHONPATH",
+    "NODE_OPTIONS",
+    "RUSTFLAGS",
+    "RUBYOPT",
+    "PERL5OPT",
+    "JAVA_TOOL_OPTIONS",
+    "MAKEFLAGS",
+    "XDG_RUNTIME_DIR",
+    "SSH_AUTH_SOCK",
+    "DISPLAY",
+    "EDITOR",
+    "PAGER",
+    "LESSOPEN",
+    "http_proxy",
 ];
 
 /// Where each of the four kinds of process writes its environment.
@@ -57,12 +96,13 @@ impl Places {
 
     fn content(&self, extra: Value) -> Value {
         let mut content = declared(json!({
-            "setup": [{"name": "deps", "executable": "sh", "args": ["-c", format!("env >{}", self.setup.display())]}],
-            "commands": [{"name": "tests", "executable": "sh", "args": [
-                "-c", format!("env >{}; grep -q two greeting", self.check.display())
-            ]}],
+            "setup": [shell("deps", format!("env >{}", self.setup.display()))],
+            "commands": [shell("tests", format!("env >{}; grep -q two greeting", self.check.display()))],
         }));
-        content.as_object_mut().expect("it is an object").extend(extra.as_object().expect("it is an object").clone());
+        content
+            .as_object_mut()
+            .expect("it is an object")
+            .extend(extra.as_object().expect("it is an object").clone());
         content
     }
 
@@ -142,7 +182,8 @@ fn no_variable_of_nightgates_own_environment_reaches_agent_setup_check_or_git() 
         for environment in places.gits() {
             assert_eq!(canaries(&environment), Vec::<&str>::new(), "git");
             for name in names(&environment) {
-                let known = common.contains(&name) || OF_THE_SHELL.contains(&name) || name.starts_with("GIT_");
+                let known =
+                    common.contains(&name) || OF_THE_SHELL.contains(&name) || name.starts_with("GIT_");
                 assert!(known || ["SSH_ASKPASS", "XDG_CONFIG_HOME"].contains(&name), "git has {name}");
             }
             assert!(environment.contains("GIT_TERMINAL_PROMPT=0") && environment.contains("LC_ALL=C\n"));
@@ -165,7 +206,8 @@ fn names_of_withheld_secrets_are_recorded_and_their_values_are_nowhere() {
             .find(|found| found["capability"] == json!(capability))
             .expect("the capability is reported");
         let got = found["got"].as_str().expect("it is text");
-        for name in ["SECRET_X", "MY_TOKEN", "DB_PASSWORD", "SOME_API_KEY", "my_token_lower", "A_CREDENTIAL"] {
+        for name in ["SECRET_X", "MY_TOKEN", "DB_PASSWORD", "SOME_API_KEY", "my_token_lower", "A_CREDENTIAL"]
+        {
             assert!(got.contains(name), "{capability}: {got}");
         }
         assert!(!got.contains("PLAIN_CANARY"), "{capability}: {got}");
@@ -190,8 +232,18 @@ fn what_the_declaration_passes_reaches_agent_setup_and_checks_and_nothing_else_d
     for hermetic in environments() {
         let repository = shop(&hermetic);
         let places = Places::new(&hermetic);
-        let pass = ["PLAIN_CANARY", "MY_TOKEN", "GIT_DIR", "LD_CANARY", "CLAUDECODE", "BASH_ENV", "NIGHTGATE_CANARY",
-            "HOME", "PATH", "NOT_SET"];
+        let pass = [
+            "PLAIN_CANARY",
+            "MY_TOKEN",
+            "GIT_DIR",
+            "LD_CANARY",
+            "CLAUDECODE",
+            "BASH_ENV",
+            "NIGHTGATE_CANARY",
+            "HOME",
+            "PATH",
+            "NOT_SET",
+        ];
         let said = places.run(&hermetic, &repository, &places.content(json!({"passEnv": pass})));
         assert_eq!(said["verdict"], json!("VERIFIED"));
         for place in [&places.agent, &places.setup, &places.check] {
@@ -217,7 +269,9 @@ fn an_agents_own_credential_reaches_the_agent_alone() {
     let (program, script) = agent.split_once(' ').expect("a program and its script");
     hermetic.write(
         "nightgate-home/config.toml",
-        format!("[agents.mine]\nexecutable = \"{program}\"\nargs = [\"{script}\"]\npassEnv = [\"MY_TOKEN\"]\n"),
+        format!(
+            "[agents.mine]\nexecutable = \"{program}\"\nargs = [\"{script}\"]\npassEnv = [\"MY_TOKEN\"]\n"
+        ),
     );
     let mut arguments = run_arguments(&hermetic, &places.content(json!({})), HONEST);
     arguments.truncate(arguments.len() - 2);
@@ -237,10 +291,16 @@ fn each_process_has_a_home_and_a_temporary_folder_of_its_own() {
     let hermetic = environment();
     let repository = shop(&hermetic);
     let place = |name: &str| hermetic.root().join(name);
-    let dump = |name: &str| format!("env >{}; test -z \"$(ls -A \"$HOME\" \"$TMPDIR\" | grep kept)\" && touch \"$HOME/kept\" \"$TMPDIR/kept\"", place(name).display());
+    let dump = |name: &str| {
+        format!(
+            "env >{}; test -z \"$(ls -A \"$HOME\" \"$TMPDIR\" | grep kept)\" && \
+             touch \"$HOME/kept\" \"$TMPDIR/kept\"",
+            place(name).display()
+        )
+    };
     let content = declared(json!({"commands": [
-        {"name": "one", "executable": "sh", "args": ["-c", format!("{} && grep -q . greeting", dump("one"))]},
-        {"name": "two", "executable": "sh", "args": ["-c", format!("{} && grep -q two greeting", dump("two"))]},
+        shell("one", format!("{} && grep -q . greeting", dump("one"))),
+        shell("two", format!("{} && grep -q two greeting", dump("two"))),
     ]}));
     let script = format!("{HONEST}run sh -c {}\n", quoted(&dump("agent")));
     let outcome = hermetic.nightgate(repository.path(), run_arguments(&hermetic, &content, &script));
@@ -248,11 +308,14 @@ fn each_process_has_a_home_and_a_temporary_folder_of_its_own() {
     assert_eq!(said["verdict"], json!("VERIFIED"), "{said:#}");
     let value = |name: &str, variable: &str| {
         let environment = read(&place(name));
-        let line = environment.lines().find_map(|line| line.strip_prefix(&format!("{variable}=")).map(str::to_owned));
+        let line = environment
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("{variable}=")).map(str::to_owned));
         line.unwrap_or_else(|| panic!("{name} has no {variable}"))
     };
     for variable in ["HOME", "TMPDIR"] {
-        let all: BTreeSet<String> = ["agent", "one", "two"].iter().map(|name| value(name, variable)).collect();
+        let all: BTreeSet<String> =
+            ["agent", "one", "two"].iter().map(|name| value(name, variable)).collect();
         assert_eq!(all.len(), 3, "{variable} is shared: {all:?}");
         for folder in all {
             assert!(Path::new(&folder).starts_with(hermetic.state()), "{folder}");

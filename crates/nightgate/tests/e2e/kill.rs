@@ -1,5 +1,6 @@
-//! SIGKILL of Nightgate and of its helpers, anywhere in a job: readers tell the truth, nothing is left running, and the
-//! next command that writes keeps what the agent had made. What a single crash of the store leaves is the store's.
+//! SIGKILL of Nightgate and of its helpers, anywhere in a job: readers tell the truth, nothing is left
+//! running, and the next command that writes keeps what the agent had made. What a single crash of the store
+//! leaves is the store's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +10,8 @@ use serde_json::{Value, json};
 use testkit::{Fifo, Hermetic, Outcome, Repository, Snapshot};
 
 use crate::bench::{
-    HONEST, assert_kept, assert_nothing_left, codes, declaration, declared, entries, environment, environments,
-    execution, job_of, listed, run_arguments, shop, shown, text, told_again, verify,
+    HONEST, assert_kept, assert_nothing_left, codes, declaration, declared, entries, environment,
+    environments, execution, job_of, listed, run_arguments, shell, shop, shown, text, told_again, verify,
 };
 
 /// When the git of a job ends the program that started it.
@@ -24,8 +25,8 @@ enum Moment {
     Meanwhile,
 }
 
-/// A folder with a `git` that numbers its runs (an empty file for each in `calls`) and ends its parent at the one whose
-/// number `fatal` is.
+/// A folder with a `git` that numbers its runs (an empty file for each in `calls`) and ends its parent at the
+/// one whose number `fatal` is.
 fn numbering_git(hermetic: &Hermetic, fatal: usize, moment: Moment) -> (PathBuf, PathBuf) {
     let git = hermetic.find("git").expect("git is in the system's folders");
     let git = git.display();
@@ -47,7 +48,8 @@ fn numbering_git(hermetic: &Hermetic, fatal: usize, moment: Moment) -> (PathBuf,
     (wrapper.parent().expect("a file lies in a folder").to_owned(), calls)
 }
 
-/// Shows that whatever readers say after a death is true: nothing is still at work, and no verdict is without a record.
+/// Shows that whatever readers say after a death is true: nothing is still at work, and no verdict is without
+/// a record.
 #[track_caller]
 fn readers_tell_the_truth(hermetic: &Hermetic, point: &str) -> Option<Value> {
     for arguments in [&["list"][..], &["list", "--json"]] {
@@ -68,7 +70,8 @@ fn readers_tell_the_truth(hermetic: &Hermetic, point: &str) -> Option<Value> {
     Some(shown)
 }
 
-/// Lets the next command that writes pick up what was left: a `verify` that has nothing to do with the dead job.
+/// Lets the next command that writes pick up what was left: a `verify` that has nothing to do with the dead
+/// job.
 #[track_caller]
 fn recover(hermetic: &Hermetic, repository: &Repository<'_>) {
     let outcome = verify(hermetic, repository, &declared(json!({})), &["--base", "HEAD", "--commit", "HEAD"]);
@@ -105,7 +108,11 @@ fn brought_to_an_end(
     if now["attempts"] == json!(0) {
         assert_eq!(now["state"], json!("blocked"), "{point}: {now:#}");
         assert_eq!(now["candidate"], Value::Null, "{point}: {now:#}");
-        assert_eq!(repository.git(["for-each-ref", "refs/nightgate"]), "", "{point}: a ref without an attempt");
+        assert_eq!(
+            repository.git(["for-each-ref", "refs/nightgate"]),
+            "",
+            "{point}: a ref without an attempt"
+        );
     } else {
         assert_kept(repository, &now);
         let commit = now["candidate"]["commit"].as_str().expect("there is a candidate");
@@ -199,8 +206,8 @@ impl<'h> Scene<'h> {
         Self { hermetic, repository, before, ready: hermetic.fifo("ready"), allowed }
     }
 
-    /// A shell script that says that the moment has come and then never ends, where `condition` holds and the test
-    /// hasn't forbidden it.
+    /// A shell script that says that the moment has come and then never ends, where `condition` holds and the
+    /// test hasn't forbidden it.
     fn hang_where(&self, condition: &str) -> String {
         let (ready, allowed) = (self.ready.path().display(), self.allowed.display());
         format!(
@@ -233,7 +240,9 @@ fn a_job_that_is_killed_while_its_agent_works_is_crashed_and_its_work_is_kept() 
     for hermetic in environments() {
         let scene = Scene::new(&hermetic);
         // More than a pipe holds: by the time that it is written, the beginning is in the log.
-        let script = format!("{HONEST}write new/file 'é\\n'\nprint 'half done\\n'\nprint-bytes 300000\npoke READY\nhang\n");
+        let script = format!(
+            "{HONEST}write new/file 'é\\n'\nprint 'half done\\n'\nprint-bytes 300000\npoke READY\nhang\n"
+        );
         let dead = scene.killed(&declared(json!({})), &script, "the agent works");
         assert_eq!((&dead["state"], &dead["attempts"]), (&json!("running"), &json!(1)));
         assert_eq!(dead["candidate"], Value::Null);
@@ -269,7 +278,7 @@ fn a_job_that_is_killed_in_a_check_at_base_has_no_attempt_and_keeps_nothing() {
     for hermetic in environments() {
         let scene = Scene::new(&hermetic);
         let check = scene.hang_where("grep -q one greeting") + "grep -q two greeting";
-        let content = declared(json!({"commands": [{"name": "t", "executable": "sh", "args": ["-c", check]}]}));
+        let content = declared(json!({"commands": [shell("t", check)]}));
         let dead = scene.killed(&content, HONEST, "a check at base");
         assert_eq!((&dead["state"], &dead["attempts"]), (&json!("queued"), &json!(0)));
         let now = scene.brought_to_an_end(&dead, "a check at base");
@@ -282,7 +291,7 @@ fn a_job_that_is_killed_in_the_setup_at_base_has_no_attempt_and_keeps_nothing() 
     let hermetic = environment();
     let scene = Scene::new(&hermetic);
     let setup = scene.hang_where("true") + "touch made";
-    let content = declared(json!({"setup": [{"name": "s", "executable": "sh", "args": ["-c", setup]}]}));
+    let content = declared(json!({"setup": [shell("s", setup)]}));
     let dead = scene.killed(&content, HONEST, "setup at base");
     assert_eq!(dead["state"], json!("queued"));
     scene.brought_to_an_end(&dead, "setup at base");
@@ -295,7 +304,7 @@ fn a_job_that_is_killed_in_the_setup_of_its_verification_goes_on_to_its_verdict(
     let count = hermetic.root().join("setups");
     let again = format!("echo . >>{count} && test $(wc -l <{count}) = 2", count = count.display());
     let setup = scene.hang_where(&again) + "touch made";
-    let content = declared(json!({"setup": [{"name": "s", "executable": "sh", "args": ["-c", setup]}]}));
+    let content = declared(json!({"setup": [shell("s", setup)]}));
     let dead = scene.killed(&content, HONEST, "setup");
     assert_eq!((&dead["state"], execution(&dead)), (&json!("verifying"), "executed"));
     let now = scene.brought_to_an_end(&dead, "setup");
@@ -307,21 +316,21 @@ fn a_job_that_is_killed_in_either_of_two_checks_goes_on_to_its_verdict() {
     for hermetic in environments() {
         for fatal in 0..2 {
             // Each kill has an environment of its own.
-            let hermetic = match fatal {
-                0 => None,
-                _ => Some(Hermetic::for_account(env!("CARGO_BIN_EXE_nightgate"), hermetic.account())),
-            }
-            .unwrap_or_else(|| Hermetic::for_account(env!("CARGO_BIN_EXE_nightgate"), hermetic.account()));
+            let hermetic = Hermetic::for_account(env!("CARGO_BIN_EXE_nightgate"), hermetic.account());
             let scene = Scene::new(&hermetic);
             let hang = scene.hang_where("grep -q two greeting") + "grep -q two greeting";
             let mut checks = vec![json!({"name": "plain", "executable": "sh", "args": ["check.sh"]})];
-            checks.insert(fatal, json!({"name": "hangs", "executable": "sh", "args": ["-c", hang]}));
+            checks.insert(fatal, shell("hangs", hang));
             let point = format!("check {fatal}");
             let dead = scene.killed(&declared(json!({"commands": checks})), HONEST, &point);
             assert_eq!((&dead["state"], execution(&dead)), (&json!("verifying"), "executed"), "{point}");
             assert_kept(&scene.repository, &dead);
             let now = scene.brought_to_an_end(&dead, &point);
-            assert_eq!((&now["verdict"], &now["candidate"]), (&json!("VERIFIED"), &dead["candidate"]), "{point}");
+            assert_eq!(
+                (&now["verdict"], &now["candidate"]),
+                (&json!("VERIFIED"), &dead["candidate"]),
+                "{point}"
+            );
         }
     }
 }
@@ -331,7 +340,7 @@ fn work_that_a_killed_verification_left_unjudged_can_still_fail() {
     let hermetic = environment();
     let scene = Scene::new(&hermetic);
     let check = scene.hang_where("grep -q three greeting") + "grep -q two greeting";
-    let content = declared(json!({"commands": [{"name": "t", "executable": "sh", "args": ["-c", check]}]}));
+    let content = declared(json!({"commands": [shell("t", check)]}));
     let dead = scene.killed(&content, "write greeting 'three\\n'\n", "a check");
     recover(&hermetic, &scene.repository);
     let resumed = hermetic.nightgate(scene.repository.path(), ["run", "--resume", job_of(&dead), "--json"]);
@@ -348,7 +357,7 @@ fn a_verify_that_is_killed_in_its_check_is_told_to_be_done_again() {
     scene.repository.write("greeting", "two\n").commit("work");
     let before = scene.repository.snapshot();
     let check = scene.hang_where("true") + "grep -q two greeting";
-    let content = declared(json!({"commands": [{"name": "t", "executable": "sh", "args": ["-c", check]}]}));
+    let content = declared(json!({"commands": [shell("t", check)]}));
     let file = declaration(&hermetic, &content);
     let arguments = ["verify", text(&file), "--base", &base];
     let running = hermetic.start_nightgate(scene.repository.path(), arguments);
@@ -370,7 +379,7 @@ fn a_freeze_that_is_killed_leaves_nothing_behind_for_long() {
     let hermetic = environment();
     let scene = Scene::new(&hermetic);
     let check = scene.hang_where("true") + "grep -q two greeting";
-    let content = declared(json!({"commands": [{"name": "t", "executable": "sh", "args": ["-c", check]}]}));
+    let content = declared(json!({"commands": [shell("t", check)]}));
     let file = declaration(&hermetic, &content);
     let running = hermetic.start_nightgate(scene.repository.path(), ["plan", "freeze", text(&file)]);
     scene.ready.wait();
@@ -402,6 +411,104 @@ fn a_living_job_is_not_taken_for_a_dead_one() {
     let said = told_again(&hermetic, outcome.assert_code(0));
     assert_eq!(said["verdict"], json!("VERIFIED"));
     scene.before.assert_same(&scene.repository.snapshot());
+    assert_nothing_left(&hermetic);
+}
+
+#[test]
+fn a_recovery_that_is_killed_itself_is_done_by_the_next() {
+    let count = recovery_killed_at(0);
+    assert!(count >= 20, "a recovery takes {count} calls of git: this shows little");
+    for fatal in (1..=count).step_by(2) {
+        recovery_killed_at(fatal);
+    }
+}
+
+/// Kills a job while its agent works, and then the command that recovers it at its git number `fatal` (0:
+/// never); says how many calls of git that command made.
+fn recovery_killed_at(fatal: usize) -> usize {
+    let hermetic = environment();
+    let scene = Scene::new(&hermetic);
+    let point = format!("recovery, git {fatal}");
+    let dead = scene.killed(&declared(json!({})), &format!("{HONEST}poke READY\nhang\n"), &point);
+    let (folder, calls) = numbering_git(&hermetic, fatal, Moment::After);
+    let file = declaration(&hermetic, &declared(json!({})));
+    // Without a commit to judge it ends where recovery has ended.
+    let arguments = ["verify", text(&file), "--base", "no-such-commit"];
+    let mut command = hermetic.nightgate_command(scene.repository.path(), arguments);
+    command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", folder.display()));
+    let outcome = hermetic.run(&mut command);
+    assert_eq!(outcome.code(), (fatal == 0).then_some(2), "{point}: {outcome}");
+    hermetic.await_processes();
+    readers_tell_the_truth(&hermetic, &point);
+    let now = scene.brought_to_an_end(&dead, &point);
+    assert_eq!(execution(&now), "crashed", "{point}: {now:#}");
+    entries(&calls).len()
+}
+
+#[test]
+fn work_whose_repository_is_away_waits_for_it_and_stops_no_other_job() {
+    for hermetic in environments() {
+        let scene = Scene::new(&hermetic);
+        let dead =
+            scene.killed(&declared(json!({})), &format!("{HONEST}poke READY\nhang\n"), "the agent works");
+        let (place, away) = (scene.repository.path(), hermetic.root().join("away"));
+        fs::rename(place, &away).expect("the repository can be moved");
+        let other = hermetic.repository("other");
+        other.write("greeting", "one\n").write("check.sh", "grep -q two greeting\n").commit("base");
+        let outcome =
+            hermetic.nightgate(other.path(), run_arguments(&hermetic, &declared(json!({})), HONEST));
+        assert_eq!(told_again(&hermetic, outcome.assert_code(0))["verdict"], json!("VERIFIED"));
+        let waiting = shown(&hermetic, job_of(&dead));
+        assert_eq!(
+            (&waiting["state"], &waiting["interrupted"]),
+            (&json!("running"), &json!(true)),
+            "{waiting:#}"
+        );
+        assert_eq!(entries(&hermetic.state().join("jobs")), [job_of(&dead)], "the only copy of the work");
+        fs::rename(&away, place).expect("the repository can be moved back");
+        scene.brought_to_an_end(&dead, "the repository is back");
+    }
+}
+
+#[test]
+fn work_that_cannot_be_kept_at_its_ref_stays_where_it_is_until_it_can() {
+    let hermetic = environment();
+    let scene = Scene::new(&hermetic);
+    // A ref of the user's in the place of the folder of ours.
+    scene.repository.git(["update-ref", "refs/nightgate", "HEAD"]);
+    let arguments = run_arguments(&hermetic, &declared(json!({})), HONEST);
+    let outcome = hermetic.nightgate(scene.repository.path(), arguments);
+    assert_eq!(codes(&outcome.assert_code(2).json()), ["environment_fault"], "{outcome}");
+    let jobs = listed(&hermetic);
+    let [job] = &jobs[..] else { panic!("one job was made: {jobs:?}") };
+    assert_eq!((&job["verdict"], &job["interrupted"]), (&Value::Null, &json!(true)), "{job:#}");
+    assert_eq!(entries(&hermetic.state().join("jobs")), [job_of(job)], "the only copy of the work");
+    recover(&hermetic, &scene.repository);
+    assert_eq!(entries(&hermetic.state().join("jobs")), [job_of(job)], "the only copy of the work");
+    scene.repository.git(["update-ref", "-d", "refs/nightgate"]);
+    let dead = shown(&hermetic, job_of(job));
+    let now = scene.brought_to_an_end(&dead, "the ref is free");
+    assert_eq!((execution(&now), &now["verdict"]), ("executed", &json!("VERIFIED")), "{now:#}");
+}
+
+#[test]
+fn jobs_that_begin_at_once_in_a_home_that_is_not_there_yet_all_come_to_their_verdict() {
+    let hermetic = environment();
+    let repository = shop(&hermetic);
+    let before = repository.snapshot();
+    let start = |_| {
+        let arguments = run_arguments(&hermetic, &declared(json!({})), HONEST);
+        hermetic.start_nightgate(repository.path(), arguments)
+    };
+    let running: Vec<_> = (0..4).map(start).collect();
+    for outcome in running.into_iter().map(testkit::Running::wait) {
+        let said = told_again(&hermetic, outcome.assert_code(0));
+        assert_eq!(said["verdict"], json!("VERIFIED"), "{said:#}");
+        assert_kept(&repository, &said);
+    }
+    assert_eq!(listed(&hermetic).len(), 4);
+    before.assert_same(&repository.snapshot());
+    assert_eq!(repository.fsck(), "");
     assert_nothing_left(&hermetic);
 }
 
@@ -471,9 +578,9 @@ fn a_check_whose_helper_is_killed_makes_the_verdict_uncertain() {
         let hermetic = Hermetic::for_account(env!("CARGO_BIN_EXE_nightgate"), account);
         let scene = Scene::new(&hermetic);
         let check = scene.hang_where("grep -q two greeting") + "grep -q two greeting";
-        let content = declared(json!({"commands": [{"name": "t", "executable": "sh", "args": ["-c", check]}]}));
-        let running = hermetic
-            .start_nightgate(scene.repository.path(), run_arguments(&hermetic, &content, HONEST));
+        let content = declared(json!({"commands": [shell("t", check)]}));
+        let running =
+            hermetic.start_nightgate(scene.repository.path(), run_arguments(&hermetic, &content, HONEST));
         scene.ready.wait();
         assert_eq!(kill_helpers(&hermetic, |at| at == place), 2, "a guard and a keeper");
         let outcome = running.wait();

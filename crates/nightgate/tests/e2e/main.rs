@@ -1,4 +1,5 @@
-//! The `nightgate` program from outside: the real binary on real repositories, read again from disk by a second process.
+//! The `nightgate` program from outside: the real binary on real repositories, read again from disk by a
+//! second process.
 //!
 //! Gate cases are `cases`; what one crate alone can show is tested there.
 

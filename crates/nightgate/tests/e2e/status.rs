@@ -1,5 +1,5 @@
-//! Exit statuses of `run` and `verify`, each told again by new processes that read from disk. Why a verdict is right is
-//! `verify` and the gate cases.
+//! Exit statuses of `run` and `verify`, each told again by new processes that read from disk. Why a verdict
+//! is right is `verify` and the gate cases.
 
 use std::process::Stdio;
 
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use testkit::{Hermetic, Outcome, Repository};
 
 use crate::bench::{
-    HONEST, assert_kept, assert_nothing_left, codes, declaration, declared, environment, environments, execution,
-    job_of, listed, run, run_arguments, shop, shown, text, told_again, verify,
+    HONEST, assert_kept, assert_nothing_left, codes, declaration, declared, environment, environments,
+    execution, job_of, listed, run, run_arguments, shell, shop, shown, text, told_again, verify,
 };
 
 #[track_caller]
@@ -130,10 +130,14 @@ fn run_ends_with_3_and_without_a_job_where_the_agents_program_is_missing() {
     let repository = shop(&hermetic);
     let before = repository.snapshot();
     let file = declaration(&hermetic, &declared(json!({})));
-    let arguments = ["run", "x", "--json", "--declaration", text(&file), "--agent-command", "no-such-agent --go"];
+    let arguments =
+        ["run", "x", "--json", "--declaration", text(&file), "--agent-command", "no-such-agent --go"];
     let outcome = hermetic.nightgate(repository.path(), arguments);
     let said = outcome.assert_code(3).json();
-    assert_eq!((&said["job"], execution(&said), &said["verdict"]), (&Value::Null, "not_started", &Value::Null));
+    assert_eq!(
+        (&said["job"], execution(&said), &said["verdict"]),
+        (&Value::Null, "not_started", &Value::Null)
+    );
     assert!(outcome.stdout_text().contains("no-such-agent"), "{outcome}");
     assert_eq!(listed(&hermetic), Vec::<Value>::new());
     before.assert_same(&repository.snapshot());
@@ -144,10 +148,13 @@ fn run_ends_with_3_and_without_a_job_where_the_agents_program_is_missing() {
 fn run_ends_with_4_where_a_person_has_to_approve_the_projects_file() {
     for hermetic in environments() {
         let repository = shop(&hermetic);
-        repository.write("nightgate.toml", "criteriaPaths = [\"check.sh\"]\n[[commands]]\nname = \"tests\"\nexecutable = \"sh\"\nargs = [\"check.sh\"]\n");
+        let project = "criteriaPaths = [\"check.sh\"]\n[[commands]]\nname = \"tests\"\nexecutable = \"sh\"\n\
+                       args = [\"check.sh\"]\n";
+        repository.write("nightgate.toml", project);
         repository.commit("a declaration");
         let agent = hermetic.scripted_agent(HONEST);
-        let outcome = hermetic.nightgate(repository.path(), ["run", "say two", "--json", "--agent-command", &agent]);
+        let outcome =
+            hermetic.nightgate(repository.path(), ["run", "say two", "--json", "--agent-command", &agent]);
         outcome.assert_code(4);
         let said = told_again(&hermetic, &outcome);
         assert_eq!(said["state"], json!("waiting"));
@@ -226,7 +233,8 @@ fn verify_ends_with_0_1_or_2_by_the_verdict() {
         ] {
             repository.git(["reset", "--quiet", "--hard", &base]);
             repository.write("greeting", greeting).commit("work");
-            let outcome = verify(&hermetic, &repository, &declared(json!({})), &["--base", &base, "--commit", "HEAD"]);
+            let outcome =
+                verify(&hermetic, &repository, &declared(json!({})), &["--base", &base, "--commit", "HEAD"]);
             outcome.assert_code(status);
             let said = told_again(&hermetic, &outcome);
             assert_answer(&said, verdict, reasons, state);
@@ -236,7 +244,7 @@ fn verify_ends_with_0_1_or_2_by_the_verdict() {
         }
         repository.git(["reset", "--quiet", "--hard", &base]);
         repository.write("greeting", "four\n").commit("work");
-        let content = declared(json!({"commands": [{"name": "tests", "executable": "sh", "args": ["-c", "no-such-tool"]}]}));
+        let content = declared(json!({"commands": [shell("tests", "no-such-tool")]}));
         let outcome = verify(&hermetic, &repository, &content, &["--base", &base]);
         outcome.assert_code(2);
         assert_answer(&told_again(&hermetic, &outcome), "UNCERTAIN", &["check_not_started"], "blocked");
@@ -272,11 +280,12 @@ fn verify_ends_with_2_where_the_declaration_cannot_be_used() {
     work(b"\xff\xfe{}", "plan_refused");
     work(b"", "plan_refused");
     work(
-        br#"{"criteriaPaths": ["no/such/file"], "commands": [{"name": "t", "executable": "sh", "args": ["check.sh"]}]}"#,
+        br#"{"criteriaPaths": ["no/file"], "commands": [{"name": "t", "executable": "ls", "args": ["x"]}]}"#,
         "plan_refused",
     );
     let missing = hermetic.root().join("missing.json");
-    let outcome = hermetic.nightgate(repository.path(), ["verify", text(&missing), "--json", "--base", "HEAD"]);
+    let outcome =
+        hermetic.nightgate(repository.path(), ["verify", text(&missing), "--json", "--base", "HEAD"]);
     assert_unasked(&outcome, "environment_fault");
     assert_nothing_left(&hermetic);
 }
@@ -364,8 +373,7 @@ fn interrupted(
     let script = script.replace("READY", text(ready.path()));
     let content: Value = serde_json::from_str(&content.to_string().replace("READY", text(ready.path())))
         .expect("a path of a test needs no escape in JSON");
-    let running =
-        hermetic.start_nightgate(repository.path(), run_arguments(hermetic, &content, &script));
+    let running = hermetic.start_nightgate(repository.path(), run_arguments(hermetic, &content, &script));
     ready.wait();
     running.signal(signal);
     running.wait()
@@ -402,11 +410,12 @@ fn an_interrupted_agent_is_ended_and_its_work_kept_with_status_130() {
 fn hanging_check(hermetic: &Hermetic, greeting: &str) -> Value {
     let allowed = hermetic.write("hang", "");
     let script = format!(
-        "if grep -q {greeting} greeting && test -e {allowed}; then echo now >READY; while :; do sleep 600; done; fi\n\
+        "if grep -q {greeting} greeting && test -e {allowed}; then\n\
+         echo now >READY; while :; do sleep 600; done; fi\n\
          grep -q two greeting",
         allowed = allowed.display()
     );
-    json!({"commands": [{"name": "tests", "executable": "sh", "args": ["-c", script]}]})
+    json!({"commands": [shell("tests", script)]})
 }
 
 #[test]
@@ -473,4 +482,41 @@ fn a_verify_that_is_interrupted_ends_with_130_and_without_a_verdict() {
     assert_eq!(job["state"], json!("blocked"), "{job:#}");
     assert_eq!(job["verdict"], Value::Null);
     assert_nothing_left(&hermetic);
+}
+
+#[test]
+fn a_run_that_the_surroundings_stop_is_uncertain_and_never_failed() {
+    let hermetic = environment();
+    let repository = shop(&hermetic);
+    let arguments = run_arguments(&hermetic, &declared(json!({})), HONEST);
+    let file = hermetic.write("file", "a file\n");
+    std::fs::create_dir_all(hermetic.root().join("other/config.toml")).expect("a folder can be made");
+    let homes = [
+        ("a home below a file", Some(file.join("home"))),
+        ("a configuration that is a folder", Some(hermetic.root().join("other"))),
+        ("no home at all", None),
+    ];
+    for (what, home) in homes {
+        let mut command = hermetic.nightgate_command(repository.path(), &arguments);
+        match &home {
+            Some(home) => command.env("NIGHTGATE_HOME", home),
+            None => command.env_remove("NIGHTGATE_HOME").env_remove("HOME"),
+        };
+        let outcome = hermetic.run(&mut command);
+        assert_eq!(outcome.code(), Some(2), "{what}: 1 says FAILED: {outcome}");
+        assert_eq!(codes(&outcome.json()), ["environment_fault"], "{what}: {outcome}");
+    }
+}
+
+#[test]
+fn fifty_megabytes_of_an_agents_output_are_kept_within_bounds() {
+    let hermetic = environment();
+    let repository = shop(&hermetic);
+    let script = format!("print 'first\\n'\nprint-bytes 50000000\nprint 'last\\n'\n{HONEST}");
+    let outcome = run(&hermetic, &repository, &declared(json!({})), &script);
+    let said = told_again(&hermetic, outcome.assert_code(0));
+    let logs = hermetic.nightgate(hermetic.root(), ["logs", job_of(&said), "--json"]).assert_code(0).json();
+    let log = logs["logs"][0]["text"].as_str().expect("the log is text");
+    assert!(log.starts_with("first\n") && log.ends_with("last\n"), "{} bytes", log.len());
+    assert!(log.len() < 2 << 20, "{} bytes", log.len());
 }

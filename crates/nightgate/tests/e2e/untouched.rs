@@ -1,5 +1,5 @@
-//! What a job must leave as it is: the user's repository, byte for byte, whatever the agent does and however the
-//! repository is made. The one exception, the ref of the candidate, is checked here too.
+//! What a job must leave as it is: the user's repository, byte for byte, whatever the agent does and however
+//! the repository is made. The one exception, the ref of the candidate, is checked here too.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,16 +8,36 @@ use serde_json::{Value, json};
 use testkit::{Hermetic, Repository};
 
 use crate::bench::{
-    HONEST, assert_kept, assert_nothing_left, codes, declared, entries, environment, environments, execution, run,
-    run_arguments, shop, text, told_again,
+    HONEST, assert_kept, assert_nothing_left, codes, declared, entries, environment, environments, execution,
+    run, run_arguments, shop, text, told_again,
 };
 
 /// Every hook that git knows to run in a repository of a user.
 const HOOKS: &[&str] = &[
-    "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg",
-    "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update",
-    "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc",
-    "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change",
+    "applypatch-msg",
+    "pre-applypatch",
+    "post-applypatch",
+    "pre-commit",
+    "pre-merge-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "pre-rebase",
+    "post-checkout",
+    "post-merge",
+    "pre-push",
+    "pre-receive",
+    "update",
+    "proc-receive",
+    "post-receive",
+    "post-update",
+    "reference-transaction",
+    "push-to-checkout",
+    "pre-auto-gc",
+    "post-rewrite",
+    "sendemail-validate",
+    "fsmonitor-watchman",
+    "post-index-change",
 ];
 
 /// Runs a job on a repository and shows that it left all of it alone; returns what the job said.
@@ -38,7 +58,8 @@ fn the_five_agents_of_the_demonstration_leave_the_repository_alone() {
     for hermetic in environments() {
         let tool = hermetic.write("spelling", "#!/bin/sh\ngrep -q two greeting || test -e greeting\n");
         let make_tool = || {
-            fs::write(&tool, "#!/bin/sh\ngrep -q two greeting || test -e greeting\n").expect("the tool can be made");
+            fs::write(&tool, "#!/bin/sh\ngrep -q two greeting || test -e greeting\n")
+                .expect("the tool can be made");
             hermetic.run(hermetic.command("chmod").arg("755").arg(&tool)).assert_code(0);
         };
         make_tool();
@@ -66,15 +87,25 @@ fn the_five_agents_of_the_demonstration_leave_the_repository_alone() {
 /// What an agent can do to the git repository that it finds itself in, and still be honest.
 const GIT_HABITS: &[(&str, &str)] = &[
     ("commits on its branch", "git add --all\ngit commit --quiet --message work\n"),
-    ("switches to a branch of its own", "git switch --quiet --create other\ngit add --all\ngit commit --quiet --message work\n"),
+    (
+        "switches to a branch of its own",
+        "git switch --quiet --create other\ngit add --all\ngit commit --quiet --message work\n",
+    ),
     ("sets core.hooksPath", "mkdir hooks-of-mine\ngit config core.hooksPath hooks-of-mine\n"),
     ("moves main", "git add --all\ngit commit --quiet --message work\ngit branch --force main HEAD\n"),
     ("amends the base", "git add --all\ngit commit --quiet --amend --message mine\n"),
-    ("starts another history", "git checkout --quiet --orphan fresh\ngit add --all\ngit commit --quiet --message fresh\n"),
+    (
+        "starts another history",
+        "git checkout --quiet --orphan fresh\ngit add --all\ngit commit --quiet --message fresh\n",
+    ),
     ("adds remotes", "git remote add origin /nowhere\ngit remote add other ext::false\n"),
     ("deletes its .git", "delete .git\n"),
     ("points its .git at nothing", "delete .git\nwrite .git 'gitdir: /nowhere\\n'\n"),
-    ("tags, stashes and packs", "git add --all\ngit commit --quiet --message work\ngit tag v9\nwrite x y\ngit stash push --quiet --include-untracked\ngit pack-refs --all\ngit gc --quiet --prune=now\n"),
+    (
+        "tags, stashes and packs",
+        "git add --all\ngit commit --quiet --message work\ngit tag v9\nwrite x y\n\
+         git stash push --quiet --include-untracked\ngit pack-refs --all\ngit gc --quiet --prune=now\n",
+    ),
     ("detaches HEAD", "git add --all\ngit commit --quiet --message work\ngit checkout --quiet --detach\n"),
     ("leaves a lock of the index", "write .git/index.lock ''\nwrite .git/HEAD.lock ''\n"),
     ("turns its repository bare", "git config core.bare true\ngit config core.worktree /nowhere\n"),
@@ -112,8 +143,7 @@ fn an_agent_that_does_all_of_it_as_an_ordinary_user_leaves_the_repository_alone(
 /// A program that leaves a trace, and where.
 fn tracer(hermetic: &Hermetic) -> (PathBuf, PathBuf) {
     let trace = hermetic.root().join("trace");
-    let program =
-        hermetic.write("tracer", format!("#!/bin/sh\necho \"$0 $*\" >>{}\ncat\n", trace.display()));
+    let program = hermetic.write("tracer", format!("#!/bin/sh\necho \"$0 $*\" >>{}\ncat\n", trace.display()));
     hermetic.run(hermetic.command("chmod").arg("755").arg(&program)).assert_code(0);
     (program, trace)
 }
@@ -121,7 +151,8 @@ fn tracer(hermetic: &Hermetic) -> (PathBuf, PathBuf) {
 /// Makes everything of the repository's own configuration that can start a program start the tracer.
 fn arm(repository: &Repository<'_>, tracer: &str) {
     for hook in HOOKS {
-        repository.write_executable(&format!(".git/hooks/{hook}"), format!("#!/bin/sh\nexec {tracer} {hook}\n"));
+        repository
+            .write_executable(&format!(".git/hooks/{hook}"), format!("#!/bin/sh\nexec {tracer} {hook}\n"));
     }
     for (key, value) in [
         ("core.fsmonitor", tracer),
@@ -215,7 +246,8 @@ fn a_job_from_a_folder_below_or_with_a_repository_option_is_the_same_job() {
     let repository = shop(&hermetic);
     let before = repository.snapshot();
     let content = declared(json!({}));
-    let outcome = hermetic.nightgate(&repository.path().join("docs"), run_arguments(&hermetic, &content, HONEST));
+    let outcome =
+        hermetic.nightgate(&repository.path().join("docs"), run_arguments(&hermetic, &content, HONEST));
     let said = told_again(&hermetic, outcome.assert_code(0));
     assert_kept(&repository, &said);
     let mut arguments = run_arguments(&hermetic, &content, HONEST);
@@ -269,6 +301,42 @@ fn a_job_on_a_repository_with_a_submodule_leaves_both_alone() {
     let entry = |revision: &str| repository.git(["ls-tree", revision, "part"]);
     assert!(entry("HEAD").starts_with("160000"), "{}", entry("HEAD"));
     assert_eq!(entry(commit), entry("HEAD"), "the submodule is part of the candidate");
+}
+
+#[test]
+fn a_shallow_clone_one_of_sha256_and_one_with_a_stale_lock_are_worked_on_and_left_alone() {
+    let hermetic = environment();
+    let repository = shop(&hermetic);
+    let content = declared(json!({}));
+    repository.write("docs/notes", "more\n").commit("second");
+    let url = format!("file://{}", text(repository.path()));
+    repository.git(["clone", "--quiet", "--depth=1", &url, "../shallow"]);
+    let shallow = Repository::at(&hermetic, hermetic.root().join("shallow"));
+    assert!(shallow.path().join(".git/shallow").exists(), "the clone is whole");
+    assert_eq!(run_untouched(&hermetic, &shallow, &content, HONEST)["verdict"], json!("VERIFIED"));
+
+    repository.git(["init", "--quiet", "--object-format=sha256", "../long"]);
+    let long = Repository::at(&hermetic, hermetic.root().join("long"));
+    long.write("greeting", "one\n").write("check.sh", "grep -q two greeting\n").commit("base");
+    let said = run_untouched(&hermetic, &long, &content, HONEST);
+    assert_eq!((&said["verdict"], said["base"].as_str().map(str::len)), (&json!("VERIFIED"), Some(64)));
+
+    repository
+        .write(".git/index.lock", "")
+        .write(".git/HEAD.lock", "")
+        .write(".git/refs/heads/main.lock", "");
+    assert_eq!(run_untouched(&hermetic, &repository, &content, HONEST)["verdict"], json!("VERIFIED"));
+}
+
+#[test]
+fn folders_whose_names_need_quoting_are_folders_like_any_other() {
+    for mut hermetic in environments() {
+        hermetic.set("NIGHTGATE_HOME", hermetic.root().join("a home: it's \"mine\"\\n"));
+        let repository = hermetic.repository("it's a \"shop\": é\\n\t\nnew line");
+        repository.write("greeting", "one\n").write("check.sh", "grep -q two greeting\n").commit("base");
+        let said = run_untouched(&hermetic, &repository, &declared(json!({})), HONEST);
+        assert_eq!(said["verdict"], json!("VERIFIED"), "{said:#}");
+    }
 }
 
 #[test]
