@@ -170,6 +170,7 @@ fn text_of(plan: &FrozenPlan, approval: Option<&nightgate_core::approval::Approv
 
 fn approve(file: Option<PathBuf>, base: Option<&str>) -> Result<Status, CommandError> {
     let (engine, _) = open()?;
+    engine.recover(&mut Progress::new())?;
     let (digest, of, what) = match file {
         Some(file) => {
             let name = file.display().to_string();
