@@ -79,8 +79,8 @@ fn is_plain(text: &str) -> bool {
     !text.starts_with('"') && !text.chars().any(needs_quoting)
 }
 
-/// Control characters, and those that reorder or hide text on a terminal.
-fn needs_quoting(character: char) -> bool {
+/// True for control characters, and for those that reorder or hide text on a terminal: never shown as they are.
+pub fn needs_quoting(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

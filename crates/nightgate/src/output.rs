@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
+use nightgate_core::path::needs_quoting;
 use serde::Serialize;
 
 use crate::error::CommandError;
@@ -37,15 +38,27 @@ pub fn may_colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Text as a terminal may show it: control sequences are spelled out, so that no log or name can move the cursor.
+/// Text as a terminal may show it: control sequences and marks that reorder text are spelled out, so that no log or name can
+/// move the cursor or read as something else.
 pub fn harmless(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
             '\n' | '\t' => shown.push(character),
-            other if other.is_control() => shown.extend(other.escape_default()),
+            other if needs_quoting(other) => shown.extend(other.escape_default()),
             other => shown.push(other),
         }
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn what_moves_the_cursor_or_reorders_text_is_spelled_out() {
+        assert_eq!(harmless("a\x1b[2J\u{202e}b\r\u{9b}"), "a\\u{1b}[2J\\u{202e}b\\r\\u{9b}");
+        assert_eq!(harmless("é\tline\nend ✓"), "é\tline\nend ✓");
+    }
 }
