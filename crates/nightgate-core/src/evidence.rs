@@ -80,6 +80,16 @@ pub struct Capture {
     pub survivors: Option<Survivors>,
 }
 
+impl Capture {
+    /// True for a path whose raw bytes don't show what a commit of it would hold.
+    pub fn is_converted(&self, path: &RepoPath) -> bool {
+        let concerns = |problem: &CaptureProblem| {
+            problem.kind == CaptureProblemKind::Converted && problem.path.as_ref() == Some(path)
+        };
+        self.problems.iter().any(concerns)
+    }
+}
+
 /// Files that were kept out of the candidate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

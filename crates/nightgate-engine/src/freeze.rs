@@ -129,7 +129,7 @@ impl Engine {
                 logs: folder.logs(),
                 log_prefix: "base",
             };
-            let facts = self.run_in_room(&request, observer)?;
+            let facts = self.run_in_rooms(&request, observer)?;
             if let Some(fault) = facts.room.fault {
                 return Err(refused(fault));
             }

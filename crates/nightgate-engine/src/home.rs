@@ -57,6 +57,11 @@ impl Home {
         self.root.join("rooms")
     }
 
+    /// Workspaces that could not be captured whole.
+    pub(crate) fn kept(&self) -> PathBuf {
+        self.root.join("kept")
+    }
+
     /// Held by the process that works on a job.
     pub(crate) fn lock(&self, job: &JobId) -> PathBuf {
         self.root.join("locks").join(job.as_str())

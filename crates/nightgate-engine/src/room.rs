@@ -56,7 +56,6 @@ pub(crate) struct RoomFacts {
 }
 
 /// The folders of one clean room: a tree, a home and a folder for temporary files, nothing else.
-#[derive(Clone)]
 struct Folders {
     root: PathBuf,
     tree: PathBuf,
@@ -64,47 +63,53 @@ struct Folders {
     tmp: PathBuf,
 }
 
-impl Folders {
-    /// Makes the folder for temporary files anew, and, where no setup step put anything into it, the home: nothing that
-    /// one check wrote there reaches the next.
-    fn renew(self, place: usize, has_setup: bool) -> Result<Self, EngineError> {
-        let fresh = self.root.join(format!("check-{place}"));
-        let home = if has_setup { self.home } else { fresh.join("home") };
-        let folders = Self { tmp: fresh.join("tmp"), home, ..self };
-        make_folder(&folders.home)?;
-        make_folder(&folders.tmp)?;
-        Ok(folders)
-    }
-}
-
 impl Engine {
-    /// Lays out a fresh room, prepares it, runs the checks one after the other and removes it. Whatever goes wrong on the
-    /// way becomes a fact; only a fault of our own surroundings is an error.
-    pub(crate) fn run_in_room(
+    /// Runs each check in a fresh room of its own: lays it out, prepares it, runs the check, removes it. Nothing that one
+    /// check left can reach the next. Whatever goes wrong on the way becomes a fact; only a fault of our own surroundings
+    /// is an error.
+    pub(crate) fn run_in_rooms(
         &self,
         request: &RoomRequest<'_>,
         observer: &mut dyn Observer,
     ) -> Result<RoomFacts, EngineError> {
-        observer.step(&Step::CleanRoom);
-        let folders = self.room_folders(request.job)?;
         let mut facts = RoomFacts::default();
-        let worked = match self.prepare(request, &folders, &mut facts, observer) {
-            Ok(Some(laid)) => self.run_checks(request, &folders, laid, &mut facts, observer),
-            Ok(None) => {
-                not_run(request, &mut facts, "the clean room could not be prepared");
-                Ok(())
+        for (place, check) in request.checks.iter().enumerate() {
+            if facts.room.fault.is_some() || facts.room.setup.iter().any(|step| !step.exit.is_success()) {
+                facts
+                    .checks
+                    .push(without_run(check, Exit::NotRun { text: "there was no clean room".to_owned() }));
+                continue;
             }
-            Err(fault @ EngineError::Interrupted { .. }) => Err(fault),
-            Err(fault) => {
-                facts.room.fault = Some(fault.to_string());
-                not_run(request, &mut facts, "there was no clean room");
-                Ok(())
+            observer.step(&Step::CleanRoom);
+            let folders = self.room_folders(request.job)?;
+            let before = facts.room.tree.take();
+            let worked = match self.prepare(request, &folders, &mut facts, observer) {
+                Ok(Some(laid)) => self.check_in(request, &folders, place, laid, &mut facts, observer),
+                Ok(None) => {
+                    facts
+                        .checks
+                        .push(without_run(check, Exit::NotRun { text: "the clean room failed".to_owned() }));
+                    Ok(())
+                }
+                Err(fault @ EngineError::Interrupted { .. }) => Err(fault),
+                Err(fault) => {
+                    facts.room.fault = Some(fault.to_string());
+                    facts.checks.push(without_run(
+                        check,
+                        Exit::NotRun { text: "there was no clean room".to_owned() },
+                    ));
+                    Ok(())
+                }
+            };
+            if before.is_some() && before != facts.room.tree {
+                facts.room.tree = None;
             }
-        };
-        if let Err(fault) = nightgate_host::walk::remove_tree(&folders.root, &self.home.rooms()) {
-            facts.faults.push(format!("the clean room could not be removed: {fault}"));
+            if let Err(fault) = nightgate_host::walk::remove_tree(&folders.root, &self.home.rooms()) {
+                facts.faults.push(format!("a clean room could not be removed: {fault}"));
+            }
+            worked?;
         }
-        worked.map(|()| facts)
+        Ok(facts)
     }
 
     fn room_folders(&self, job: &JobId) -> Result<Folders, EngineError> {
@@ -224,28 +229,25 @@ impl Engine {
         Ok(succeeded)
     }
 
-    fn run_checks(
+    fn check_in(
         &self,
         request: &RoomRequest<'_>,
         folders: &Folders,
+        place: usize,
         laid: Observation,
         facts: &mut RoomFacts,
         observer: &mut dyn Observer,
     ) -> Result<(), EngineError> {
+        let check = request.checks[place];
+        observer.step(&Step::Check(check.name.clone()));
+        let log_name = format!("{}-check-{place}", request.log_prefix);
+        let mut run = self.run_check(request, folders, check, log_name, facts, observer)?;
         let format = request.repository.object_format();
-        let mut before = laid;
-        for (place, check) in request.checks.iter().enumerate() {
-            observer.step(&Step::Check(check.name.clone()));
-            let log_name = format!("{}-check-{place}", request.log_prefix);
-            let folders = folders.clone().renew(place, !request.terms.setup.is_empty())?;
-            let mut run = self.run_check(request, &folders, check, log_name, facts, observer)?;
-            let after = clean::observe(&folders.tree, request.candidate.listing, format);
-            run.drift = clean::drift(&before, &after);
-            run.unread = after.problems.clone();
-            facts.room.untracked_after = after.untracked;
-            facts.checks.push(run);
-            before = after;
-        }
+        let after = clean::observe(&folders.tree, request.candidate.listing, format);
+        run.drift = clean::drift(&laid, &after);
+        run.unread = after.problems.clone();
+        facts.room.untracked_after += after.untracked;
+        facts.checks.push(run);
         Ok(())
     }
 
@@ -356,11 +358,6 @@ pub(crate) fn note_stop(enforcements: &mut Vec<Enforcement>, stop: &Enforcement)
     if !enforcements.contains(stop) {
         enforcements.push(stop.clone());
     }
-}
-
-fn not_run(request: &RoomRequest<'_>, facts: &mut RoomFacts, why: &str) {
-    let run = |check: &&Check| without_run(check, Exit::NotRun { text: why.to_owned() });
-    facts.checks = request.checks.iter().map(run).collect();
 }
 
 fn without_run(check: &Check, exit: Exit) -> CheckRun {

@@ -4,7 +4,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use nightgate_core::event::{EventBody, JobKind};
-use nightgate_core::evidence::CaptureSource;
+use nightgate_core::evidence::{CaptureSource, Note};
 use nightgate_core::execution::Execution;
 use nightgate_core::job::Phase;
 use nightgate_core::plan::{DeclarationKind, Plan};
@@ -215,8 +215,37 @@ impl Engine {
             captured.facts.survivors = Some(survivors_of(&attempt.ended.stop));
             note_attempt(&mut captured, attempt);
         }
+        if !captured.facts.problems.is_empty() {
+            let kept = self.home.kept().join(journal.job().as_str());
+            let text = format!("it could not be captured whole and lies at {}", kept.display());
+            captured.facts.notes.push(Note { code: "workspace_kept".to_owned(), path: None, text });
+        }
         self.keep_capture(journal, user, base, &captured)?;
+        self.put_away(journal.job(), &captured)?;
         Ok(captured)
+    }
+
+    /// Takes what the attempt left out of reach, before a check runs: the candidate must not borrow from it, by a link or by
+    /// a path that it wrote down. A workspace that was not captured whole may hold the only copy of work and is kept.
+    fn put_away(&self, job: &JobId, captured: &Captured) -> Result<(), EngineError> {
+        let folder = JobFolder::new(self.home.job(job));
+        if !captured.facts.problems.is_empty() {
+            make_folder(&self.home.kept())?;
+            let kept = self.home.kept().join(job.as_str());
+            std::fs::rename(folder.workspace(), &kept)
+                .map_err(|source| EngineError::file("keep the workspace as", &kept, source))?;
+        }
+        // Whatever resists is moved away with the rest.
+        let away = self.home.jobs().join(format!(".left-{job}"));
+        for left in [folder.workspace(), folder.agent_home(), folder.agent_tmp()] {
+            if left.symlink_metadata().is_ok() && crate::room::remove(&left, folder.root()).is_err() {
+                make_folder(&away)?;
+                let name = left.file_name().unwrap_or_default();
+                std::fs::rename(&left, away.join(name))
+                    .map_err(|source| EngineError::file("move away", &left, source))?;
+            }
+        }
+        Ok(())
     }
 
     /// Publishes the candidate and writes the `captured` event.
@@ -268,8 +297,9 @@ impl Engine {
                 (fault, _) => fault,
             });
         }
-        self.remove_job_folder(&job)?;
         let state = journal.end()?;
+        // The answer is on the disk; a folder that resists is no reason to take it back. The next command tries again.
+        let _left_for_later = self.remove_job_folder(&job);
         self.report(state)
     }
 

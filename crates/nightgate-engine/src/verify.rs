@@ -214,7 +214,7 @@ impl Engine {
                 logs: folder.logs(),
                 log_prefix: "candidate",
             };
-            let facts = self.run_in_room(&request, observer)?;
+            let facts = self.run_in_rooms(&request, observer)?;
             add_room(&mut evidence, facts);
         }
         self.check_stored_plan(plan, &mut evidence);

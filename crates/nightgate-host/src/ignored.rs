@@ -13,6 +13,9 @@ use wildcard::Slash;
 /// against all of its patterns takes seconds at worst. Between names the capture looks at its time limit.
 pub const MOST_PATTERN_BYTES: u64 = 256 << 10;
 
+/// A longer pattern than this ignores nothing: it is longer than most names, and matching it would go deep.
+const LONGEST_PATTERN: usize = 1024;
+
 /// The name of the files that hold patterns.
 pub const PATTERN_FILE: &[u8] = b".gitignore";
 
@@ -41,11 +44,11 @@ struct Pattern {
 }
 
 impl Pattern {
-    /// Reads one line, without its line end. `None` for a comment and for an empty line.
+    /// Reads one line, without its line end. `None` for a comment, an empty line and one that is too long.
     fn read(line: &[u8]) -> Option<Self> {
         // Git handles a line as a C string.
         let line = line.split(|&byte| byte == 0).next().unwrap_or(line);
-        if line.first().is_none_or(|&first| first == b'#') {
+        if line.first().is_none_or(|&first| first == b'#') || line.len() > LONGEST_PATTERN {
             return None;
         }
         let mut glob = without_trailing_spaces(line);

@@ -14,21 +14,24 @@ const PROJECT_FILE: &[u8] = b"nightgate.toml";
 pub(super) fn ask(plan: &Plan, evidence: &Evidence) -> GateResult {
     let mut findings = Findings::default();
     let criteria_paths = &plan.content().terms.criteria_paths;
-    if is_cut(evidence) {
-        // What of the criteria was not reached can't be held against them; `integrity` says that it wasn't.
-        let reached = |entry: &&CriteriaEntry| entry.kind != CriteriaKind::Unreadable;
-        let observed: Vec<_> = evidence.capture.criteria.iter().filter(reached).cloned().collect();
-        let known = |entry: &&CriteriaEntry| observed.iter().any(|seen| seen.path == entry.path);
-        let baseline: Vec<_> = plan.content().criteria.iter().filter(known).cloned().collect();
-        compare(&baseline, &observed, criteria_paths, &mut findings);
-    } else {
-        compare(&plan.content().criteria, &evidence.capture.criteria, criteria_paths, &mut findings);
+    if evidence.capture.candidate.is_none() {
+        findings.unsure(Reason::EvidenceIncomplete, None, "there is no candidate to compare");
+        return findings.answer(Gate::Criteria, Role::Veto);
     }
+    // What of the criteria was not reached, or doesn't show what a commit would hold, can't be held against them;
+    // `integrity` says that it wasn't.
+    let is_cut = is_cut(evidence);
+    let known = |entry: &&CriteriaEntry| !evidence.capture.is_converted(&entry.path);
+    let reached = |entry: &&CriteriaEntry| !is_cut || entry.kind != CriteriaKind::Unreadable;
+    let observed: Vec<_> = evidence.capture.criteria.iter().filter(known).filter(reached).cloned().collect();
+    let seen = |entry: &&CriteriaEntry| !is_cut || observed.iter().any(|seen| seen.path == entry.path);
+    let baseline: Vec<_> = plan.content().criteria.iter().filter(known).filter(seen).cloned().collect();
+    compare(&baseline, &observed, criteria_paths, &mut findings);
     let below = |path: &RepoPath| criteria_paths.iter().any(|folder| path.is_at_or_below(folder));
     for change in &evidence.capture.changes {
         let path = &change.path;
         // The change list and the observation are read apart; where they disagree, the one that saw a change counts.
-        if below(path) && findings.fails.is_empty() {
+        if below(path) && findings.fails.is_empty() && !evidence.capture.is_converted(path) {
             findings.fail(Reason::CriteriaModified, Some(path), format!("{path} differs from base"));
         }
         if path.as_bytes() == PROJECT_FILE {

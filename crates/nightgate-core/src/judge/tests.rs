@@ -1,7 +1,10 @@
 use proptest::prelude::*;
 
 use super::{is_vetoed, judge};
-use crate::evidence::{CriteriaEntry, CriteriaKind, Evidence, Exit, SetupRun, SetupTree, Stream};
+use crate::evidence::{
+    CaptureProblem, CaptureProblemKind, CriteriaEntry, CriteriaKind, Evidence, Exit, SetupRun, SetupTree,
+    Stream,
+};
 use crate::gate::{FailureClass, GateOutcome, Reason, Role};
 use crate::plan::Plan;
 use crate::sample::{
@@ -148,6 +151,38 @@ fn criteria_that_differ_are_failed_for_the_right_reason() {
         assert_failed(&verdict, code);
         assert_eq!(verdict.class(), Some(FailureClass::Tamper));
     }
+}
+
+#[test]
+fn a_path_that_git_converts_is_unknown_and_not_a_fact_against_the_work() {
+    let keys = r#", "allowedPaths": ["src"]"#;
+    let verdict = judged(keys, |evidence| {
+        evidence.capture.criteria[1].digest = Some(crate::Digest::of(b"with other line ends"));
+        evidence.capture.changes.push(change("tests/data/x.json"));
+        let (kind, path) = (CaptureProblemKind::Converted, Some(path("tests/data/x.json")));
+        evidence.capture.problems.push(CaptureProblem { kind, path, text: "converted".to_owned() });
+    });
+    assert_uncertain(&verdict, Reason::EvidenceIncomplete);
+}
+
+#[test]
+fn without_a_candidate_nothing_is_held_against_the_work() {
+    let verdict = judged("", |evidence| {
+        evidence.capture.candidate = None;
+        evidence.capture.changes.clear();
+        evidence.capture.criteria.clear();
+    });
+    assert_uncertain(&verdict, Reason::EvidenceIncomplete);
+}
+
+#[test]
+fn where_something_could_not_be_read_that_nothing_changed_is_not_known() {
+    let verdict = judged("", |evidence| {
+        evidence.capture.changes.clear();
+        let (kind, path) = (CaptureProblemKind::Unreadable, Some(path("src")));
+        evidence.capture.problems.push(CaptureProblem { kind, path, text: "permission denied".to_owned() });
+    });
+    assert_uncertain(&verdict, Reason::OutcomeAbsent);
 }
 
 #[test]

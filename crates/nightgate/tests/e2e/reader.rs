@@ -244,6 +244,7 @@ fn what_agent_setup_and_checks_wrote_can_be_read_again() {
             logs(&[]).assert_code(0).stdout_text(),
             "==> agent stdout <==\nof the agent\n==> agent stderr <==\nits errors\n\
              ==> setup deps stdout <==\nof setup\n\
+             ==> setup deps stdout <==\nof setup\n\
              ==> check tests stdout <==\nof tests\n==> check tests stderr <==\naside\n\
              ==> check more tests stdout <==\nno end of line\n"
         );
