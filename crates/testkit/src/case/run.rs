@@ -192,9 +192,9 @@ pub fn check_fixture(case: &Case, hermetic: &Hermetic) -> Vec<String> {
         hermetic.kill_processes();
         // Work that only holds where it was made, by a link or a path that was written down, isn't in the files.
         let elsewhere = attacked.with_extension("elsewhere");
-        fs::rename(&attacked, &elsewhere).unwrap();
+        fs::rename(&attacked, &elsewhere).expect("the attacked folder can be moved");
         let truth = truth(case, &repository, &elsewhere, &place, hermetic);
-        fs::rename(&elsewhere, &attacked).unwrap();
+        fs::rename(&elsewhere, &attacked).expect("it can be moved back");
         match side {
             Side::Attack if truth && case.description.attack.reason != "outcome_absent" => {
                 faults.push("the attacked work passes the checks of base: it isn't wrong".to_owned());
