@@ -143,6 +143,7 @@ impl Engine {
             logs: Logs { folder: run.logs, name: run.log_name, limits: Limits::default() },
             helper: &self.around.helper,
             confine: Confine::Best,
+            sandbox: None,
             hold: run.hold,
         };
         process::supervise(&launch, &self.around.cancel, &mut |progress| {

@@ -15,6 +15,7 @@ pub mod log;
 pub mod process;
 pub mod repository;
 pub mod room;
+pub mod sandbox;
 pub mod tool;
 pub mod walk;
 pub mod workspace;

@@ -13,13 +13,14 @@ use std::time::Duration;
 
 use crate::env::Environment;
 use crate::log::{Limits, LogFiles};
+use crate::sandbox::Sandbox;
 
 mod cancel;
 mod ended;
 mod entry;
 mod guard;
 mod keeper;
-mod raw;
+pub(crate) mod raw;
 mod running;
 mod stage;
 mod stream;
@@ -56,6 +57,9 @@ pub struct Launch<'a> {
     pub helper: &'a Helper,
     /// How its descendants are found again.
     pub confine: Confine,
+    /// The box around it; `program` and `cwd` are paths inside, `stdin` and the logs outside. `None`: it does what its user
+    /// can.
+    pub sandbox: Option<&'a Sandbox>,
     /// A lock (see [`crate::lock`]) that the guard takes before anything starts and holds until the last descendant is
     /// gone, also where this process dies first: who can take it knows that nothing of the run is left.
     pub hold: Option<PathBuf>,

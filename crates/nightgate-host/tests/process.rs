@@ -7,6 +7,8 @@
 
 #[path = "process/bench.rs"]
 mod bench;
+#[path = "process/boxes.rs"]
+mod boxes;
 #[path = "process/death.rs"]
 mod death;
 #[path = "process/exits.rs"]

@@ -16,6 +16,7 @@ use rustix::thread::set_no_new_privs;
 
 use super::raw;
 use super::wire::{self, Entering, EntryOrder};
+use crate::sandbox;
 
 /// Becomes the target; returns only if that failed, after it has told the keeper why.
 pub(super) fn run(control: &UnixStream, order: &EntryOrder) -> io::Error {
@@ -44,8 +45,6 @@ fn enter(control: &UnixStream, order: &EntryOrder) -> Result<std::convert::Infal
         .open(input)
         .and_then(|file| Ok(rustix::stdio::dup2_stdin(file)?))
         .map_err(|error| (error, format!("open the standard input {}", input.display())))?;
-    chdir(order.cwd.as_os_str())
-        .map_err(|error| (error.into(), format!("enter the folder {}", order.cwd.display())))?;
     let program = c_string(&order.program).map_err(because("read the program's name"))?;
     let mut argv = vec![program.clone()];
     for argument in &order.args {
@@ -57,6 +56,11 @@ fn enter(control: &UnixStream, order: &EntryOrder) -> Result<std::convert::Infal
         environment.push(c_string(OsStr::from_bytes(&both)).map_err(because("read the environment"))?);
     }
     restrict().map_err(because("apply the restrictions"))?;
+    if let Some(sandbox) = &order.sandbox {
+        sandbox::enter(sandbox).map_err(|(error, doing)| (error, format!("build the box: {doing}")))?;
+    }
+    chdir(order.cwd.as_os_str())
+        .map_err(|error| (error.into(), format!("enter the folder {}", order.cwd.display())))?;
     wire::send(control, &Entering::Executing).map_err(because("speak to the keeper"))?;
     let mut error = raw::execute(&program, &argv, &environment);
     // Another thread of Nightgate may have started a process while this file was being written; until that process
@@ -73,8 +77,7 @@ fn enter(control: &UnixStream, order: &EntryOrder) -> Result<std::convert::Infal
     Err((error, format!("execute {}{what}", order.program.display())))
 }
 
-/// Everything that the target can't do although its user could. Namespaces and mounts are made before, by guard and
-/// keeper; landlock and then seccomp belong at the end of this function.
+/// What holds for every target, with a box around it or without.
 fn restrict() -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     umask(Mode::from_raw_mode(0o022));

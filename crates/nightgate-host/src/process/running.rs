@@ -159,6 +159,7 @@ fn order(launch: &Launch<'_>) -> EntryOrder {
             Stdin::Null => None,
             Stdin::File(path) => Some(OsString::from(path)),
         },
+        sandbox: launch.sandbox.cloned(),
     }
 }
 

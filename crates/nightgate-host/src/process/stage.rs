@@ -9,13 +9,18 @@ use std::process::{Command, ExitCode, Stdio};
 
 use super::wire::{self, Order};
 use super::{entry, guard, keeper};
+use crate::sandbox;
 
 /// The exit status of a stage that could not do its work.
 const BROKEN: u8 = 70;
 
 /// The whole of a helper process: call it from the program and argument that a [`super::Helper`] names. Its orders come
-/// over a socket on standard input; without one it exits with 70 at once and does nothing.
+/// over a socket on standard input; without one it exits with 70 at once and does nothing. Told so by an argument, it is the
+/// program that tries a box from inside.
 pub fn helper_main() -> ExitCode {
+    if let Some(words) = sandbox::attempt_words() {
+        return sandbox::attempts_main(&words);
+    }
     let done = control().and_then(|control| match wire::receive(&control)? {
         Some(Order::Guard(order)) => guard::run(&control, &order),
         Some(Order::Keeper(order)) => keeper::run(control, &order),

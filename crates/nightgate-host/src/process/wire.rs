@@ -7,6 +7,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::sandbox::Sandbox;
+
 /// No report of a helper is longer; an order may be as long as the system's limit for arguments and more.
 const LONGEST_REPORT: usize = 64 << 10;
 const LONGEST_ORDER: usize = 64 << 20;
@@ -38,6 +40,8 @@ pub(super) struct EntryOrder {
     pub(super) environment: Vec<(OsString, OsString)>,
     /// A file, or nothing for `/dev/null`.
     pub(super) stdin: Option<OsString>,
+    /// The box to be built around the program.
+    pub(super) sandbox: Option<Sandbox>,
 }
 
 /// From the supervisor to the keeper of a running target.

@@ -13,6 +13,7 @@ use nightgate_host::log::Limits;
 use nightgate_host::process::{
     Cancel, Confine, Ended, Helper, Launch, Logs, Mechanism, Progress, Stdin, SuperviseError, supervise,
 };
+use nightgate_host::sandbox::Sandbox;
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 
 /// Makes two tests of each function, one for each mechanism.
@@ -39,6 +40,8 @@ pub struct Bench {
     pub silence: Option<Duration>,
     pub helper: Helper,
     pub cancel: Cancel,
+    pub sandbox: Option<Sandbox>,
+    pub log: String,
 }
 
 impl Bench {
@@ -55,6 +58,8 @@ impl Bench {
             silence: None,
             helper: Helper { program: env!("CARGO_BIN_EXE_nightgate-box").into(), argument: None },
             cancel: Cancel::new().unwrap(),
+            sandbox: None,
+            log: "run".into(),
         }
     }
 
@@ -87,9 +92,14 @@ impl Bench {
             stdin: self.stdin.clone(),
             wall: self.wall,
             silence: self.silence,
-            logs: Logs { folder: self.folder.path().into(), name: "run".into(), limits: Limits::default() },
+            logs: Logs {
+                folder: self.folder.path().into(),
+                name: self.log.clone(),
+                limits: Limits::default(),
+            },
             helper: &self.helper,
             confine: self.confine,
+            sandbox: self.sandbox.as_ref(),
             hold: Some(self.path("keeper")),
         };
         let ended = supervise(&launch, &self.cancel, observe)?;
