@@ -5,12 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use nightgate_core::JobId;
 use nightgate_core::declaration::{PromptDelivery, Terms};
 use nightgate_core::execution::{Execution, Limit};
+use nightgate_core::isolation::Enforcement;
 use nightgate_host::env::{Environment, EnvironmentSpec, Role};
 use nightgate_host::process::{self, Ended};
 use serde::{Deserialize, Serialize};
 
+use crate::confine::{Place, Purpose, Shown, named_files};
 use crate::error::EngineError;
 use crate::home::{JobFolder, make_folder};
 use crate::program::{Programs, Run};
@@ -43,6 +46,9 @@ pub(crate) struct AgentRun<'a> {
     pub(crate) folder: &'a JobFolder,
     /// Held until its last process is gone.
     pub(crate) hold: PathBuf,
+    pub(crate) job: &'a JobId,
+    /// Where the objects are that its workspace borrows.
+    pub(crate) lender: PathBuf,
 }
 
 /// What became of an agent's process.
@@ -50,6 +56,8 @@ pub(crate) struct Attempt {
     pub(crate) execution: Execution,
     pub(crate) ended: Ended,
     pub(crate) withheld: Vec<String>,
+    /// What its box was.
+    pub(crate) enforcements: Vec<Enforcement>,
 }
 
 /// The longest prompt that fits in one argument (`MAX_ARG_STRLEN` of execve(2), with its terminating NUL).
@@ -63,7 +71,7 @@ impl Engine {
         run: AgentRun<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Attempt, EngineError> {
-        let AgentRun { agent, terms, prompt, programs, folder, hold } = run;
+        let AgentRun { agent, terms, prompt, programs, folder, hold, job, lender } = run;
         observer.step(&Step::Agent(agent.name.clone()));
         make_folder(&folder.agent_home())?;
         make_folder(&folder.agent_tmp())?;
@@ -78,8 +86,19 @@ impl Engine {
         path.extend(self.around.inherited.search_path());
         let mut extra = programs.variables();
         extra.extend(tool.variables.clone());
-        let spec =
-            EnvironmentSpec { home: folder.agent_home(), tmp: folder.agent_tmp(), path, pass: &pass, extra };
+        let outside = Place { tree: folder.workspace(), home: folder.agent_home(), tmp: folder.agent_tmp() };
+        let mut read = [tool.roots.clone(), programs.roots()].concat();
+        read.extend(named_files(&agent.args));
+        read.push(prompt_file.clone());
+        read.push(lender);
+        let confined = self.confine(job, Purpose::Agent, outside, &Shown { read, ..Shown::default() })?;
+        let spec = EnvironmentSpec {
+            home: confined.inside.home.clone(),
+            tmp: confined.inside.tmp.clone(),
+            path,
+            pass: &pass,
+            extra,
+        };
         let environment = Environment::build(Role::Agent, &self.around.inherited, &spec);
         let args = arguments(agent, prompt, &prompt_file)?;
         let stdin = match agent.prompt {
@@ -89,7 +108,7 @@ impl Engine {
         let run = Run {
             program: tool.program,
             args,
-            cwd: folder.workspace(),
+            cwd: confined.inside.tree.clone(),
             environment: &environment,
             stdin,
             wall: Duration::from_secs(budget.wall_seconds),
@@ -97,6 +116,7 @@ impl Engine {
             logs: folder.logs(),
             log_name: home::AGENT_LOG.to_owned(),
             hold: Some(hold),
+            sandbox: confined.sandbox,
         };
         let ended = self.supervise(run, observer)?;
         let (limit, seconds) = match ended.exit {
@@ -104,7 +124,8 @@ impl Engine {
             _ => (Limit::Wall, budget.wall_seconds),
         };
         let execution = Execution::of_command(&crate::program::exit_of(&ended, seconds), limit);
-        Ok(Attempt { execution, ended, withheld: environment.withheld().to_vec() })
+        let withheld = environment.withheld().to_vec();
+        Ok(Attempt { execution, ended, withheld, enforcements: confined.enforcements })
     }
 }
 

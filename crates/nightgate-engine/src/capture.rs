@@ -17,7 +17,7 @@ use crate::error::EngineError;
 use crate::freeze::Base;
 use crate::home::{JobFolder, make_folder};
 use crate::program::stop_enforcement;
-use crate::room::note_stop;
+use crate::room::note_once;
 use crate::verify::Captured;
 
 impl Engine {
@@ -156,7 +156,8 @@ impl Engine {
 /// Adds what is known of the attempt's process to its capture.
 pub(crate) fn note_attempt(captured: &mut Captured, attempt: &Attempt) {
     let stop = &attempt.ended.stop;
-    note_stop(&mut captured.enforcements, &stop_enforcement("stop.agent", stop));
+    note_once(&mut captured.enforcements, &stop_enforcement("stop.agent", stop));
+    captured.enforcements.extend(attempt.enforcements.iter().cloned());
     let withheld = match attempt.withheld.len() {
         0 => "built from an allow-list".to_owned(),
         _ => format!("built from an allow-list; withheld: {}", attempt.withheld.join(", ")),

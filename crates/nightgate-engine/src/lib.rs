@@ -6,6 +6,7 @@
 mod agent;
 mod approval;
 mod capture;
+mod confine;
 mod error;
 mod example;
 mod freeze;
@@ -25,12 +26,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use nightgate_core::isolation::IsolationLevel;
 use nightgate_core::job::JobState;
 use nightgate_core::plan::Plan;
 use nightgate_core::record::Record;
 use nightgate_core::{CommitId, JobId};
 use nightgate_host::env::{Environment, EnvironmentSpec, Role};
 use nightgate_host::git::{Git, GitError, UserSettings};
+use nightgate_host::sandbox::Probed;
 use nightgate_store::{Blobs, SqliteStore, Store, StoreError};
 
 pub use agent::Agent;
@@ -55,6 +58,9 @@ pub struct Surroundings {
     pub inherited: Inherited,
     /// How to start this program again as the keeper of other processes.
     pub helper: Helper,
+    /// No run is confined more strongly than this, whatever the machine could do: for comparing levels, and for machines
+    /// whose boxes don't fit. The evidence says so.
+    pub strongest: IsolationLevel,
     /// Who acts: `user:1000`, ...
     pub identity: String,
     /// Ends what is running, when a person interrupts.
@@ -69,6 +75,7 @@ pub struct Engine {
     store: Box<dyn Store>,
     blobs: Blobs,
     git: OnceLock<Git>,
+    probed: OnceLock<Probed>,
     around: Surroundings,
 }
 
@@ -109,7 +116,7 @@ impl Engine {
     }
 
     fn with_store(home: Home, store: Box<dyn Store>, blobs: Blobs, around: Surroundings) -> Self {
-        Self { home, store, blobs, git: OnceLock::new(), around }
+        Self { home, store, blobs, git: OnceLock::new(), probed: OnceLock::new(), around }
     }
 
     /// The user's git, looked for when it is first needed: readers do without.

@@ -12,6 +12,7 @@ use nightgate_core::plan::FrozenTool;
 use nightgate_host::env::Environment;
 use nightgate_host::log::{Limits, LogFiles};
 use nightgate_host::process::{self, Confine, Ended, Launch, Logs, Mechanism, Stdin, Stop};
+use nightgate_host::sandbox::Sandbox;
 use nightgate_host::tool::{self, Tool};
 
 use crate::Engine;
@@ -98,6 +99,11 @@ impl Programs {
         self.tools().flat_map(|tool| tool.path.clone()).collect()
     }
 
+    /// What a box must show for the tools to run.
+    pub(crate) fn roots(&self) -> Vec<PathBuf> {
+        self.tools().flat_map(|tool| tool.roots.clone()).collect()
+    }
+
     /// Variables that the tools need under a fresh home.
     pub(crate) fn variables(&self) -> Vec<(OsString, OsString)> {
         self.tools().flat_map(|tool| tool.variables.clone()).collect()
@@ -126,6 +132,8 @@ pub(crate) struct Run<'a> {
     pub(crate) log_name: String,
     /// A lock that is held until the last process of the run is gone, also if this process dies before.
     pub(crate) hold: Option<PathBuf>,
+    /// The box around it; `program` and `cwd` are paths inside.
+    pub(crate) sandbox: Option<Sandbox>,
 }
 
 impl Engine {
@@ -143,7 +151,7 @@ impl Engine {
             logs: Logs { folder: run.logs, name: run.log_name, limits: Limits::default() },
             helper: &self.around.helper,
             confine: Confine::Best,
-            sandbox: None,
+            sandbox: run.sandbox.as_ref(),
             hold: run.hold,
         };
         process::supervise(&launch, &self.around.cancel, &mut |progress| {

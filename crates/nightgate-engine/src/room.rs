@@ -1,15 +1,16 @@
 //! Runs setup and checks in a clean room and gathers the facts. What they mean is `judge`'s.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nightgate_core::declaration::{Check, Setup, Terms};
 use nightgate_core::evidence::{CheckRun, Exit, Room, SetupRun, SetupTree, Stream, Survivors};
 use nightgate_core::isolation::Enforcement;
-use nightgate_core::tree::Listing;
+use nightgate_core::tree::{EntryMode, Listing};
 use nightgate_core::{JobId, RepoPath, TreeId};
 use nightgate_host::env::{Environment, EnvironmentSpec, Role};
 use nightgate_host::process::{Ended, Stdin};
@@ -17,6 +18,7 @@ use nightgate_host::repository::Repository;
 use nightgate_host::room::{self as clean, Observation};
 
 use crate::Engine;
+use crate::confine::{Place, Purpose, Shown, named_files};
 use crate::error::EngineError;
 use crate::home::make_folder;
 use crate::program::{Programs, Run, exit_of, is_in_tree, stop_enforcement, survivors_of};
@@ -61,6 +63,12 @@ struct Folders {
     tree: PathBuf,
     home: PathBuf,
     tmp: PathBuf,
+}
+
+impl Folders {
+    fn place(&self) -> Place {
+        Place { tree: self.tree.clone(), home: self.home.clone(), tmp: self.tmp.clone() }
+    }
 }
 
 impl Engine {
@@ -302,9 +310,14 @@ impl Engine {
         facts: &mut RoomFacts,
         observer: &mut dyn Observer,
     ) -> Result<Ended, EngineError> {
+        let purpose = if role == Role::Check { Purpose::Check } else { Purpose::Setup };
+        let confined = self.confine(request.job, purpose, folders.place(), &shown(request, purpose, args))?;
+        for enforcement in &confined.enforcements {
+            note_once(&mut facts.enforcements, enforcement);
+        }
         let spec = EnvironmentSpec {
-            home: folders.home.clone(),
-            tmp: folders.tmp.clone(),
+            home: confined.inside.home.clone(),
+            tmp: confined.inside.tmp.clone(),
             path: request.programs.folders(),
             pass: &request.terms.pass_env,
             extra: request.programs.variables(),
@@ -312,9 +325,9 @@ impl Engine {
         let environment = Environment::build(role, &self.around.inherited, &spec);
         facts.withheld = environment.withheld().to_vec();
         let run = Run {
-            program,
+            program: confined.seen(&program),
             args: args.iter().map(OsString::from).collect(),
-            cwd: folders.tree.clone(),
+            cwd: confined.inside.tree.clone(),
             environment: &environment,
             stdin: Stdin::Null,
             wall: Duration::from_secs(seconds),
@@ -322,13 +335,14 @@ impl Engine {
             logs: request.logs.clone(),
             log_name,
             hold: Some(self.home.keeper_lock(request.job)),
+            sandbox: confined.sandbox,
         };
         let ended = self.supervise(run, observer)?;
         // What a person interrupted says nothing about the work; it is done again from the start.
         if self.around.cancel.is_cancelled() {
             return Err(EngineError::Interrupted { next: String::new() });
         }
-        note_stop(&mut facts.enforcements, &stop_enforcement("stop.checks", &ended.stop));
+        note_once(&mut facts.enforcements, &stop_enforcement("stop.checks", &ended.stop));
         Ok(ended)
     }
 
@@ -353,11 +367,38 @@ pub(crate) fn remove(folder: &Path, above: &Path) -> Result<(), EngineError> {
         .map_err(|fault| EngineError::environment(format!("remove {}", folder.display()), fault))
 }
 
-/// Each way of stopping is told once.
-pub(crate) fn note_stop(enforcements: &mut Vec<Enforcement>, stop: &Enforcement) {
+/// Each is told once.
+pub(crate) fn note_once(enforcements: &mut Vec<Enforcement>, stop: &Enforcement) {
     if !enforcements.contains(stop) {
         enforcements.push(stop.clone());
     }
+}
+
+/// What a box of a room shows: the tools, and of the criteria files that they are not to be changed.
+fn shown(request: &RoomRequest<'_>, purpose: Purpose, args: &[String]) -> Shown {
+    let mut shown = Shown { read: request.programs.roots(), ..Shown::default() };
+    shown.read.extend(named_files(args));
+    if purpose != Purpose::Check {
+        return shown;
+    }
+    let criteria = &request.terms.criteria_paths;
+    let mut folders = BTreeSet::new();
+    for (path, entry) in request.candidate.listing {
+        if !criteria.iter().any(|folder| path.is_at_or_below(folder)) {
+            continue;
+        }
+        folders.extend(path.ancestors());
+        // A link can't be covered; that it changed is seen afterwards.
+        if matches!(entry.mode, EntryMode::File | EntryMode::Executable) {
+            shown.protected.push(native(path));
+        }
+    }
+    shown.pinned = folders.iter().map(native).collect();
+    shown
+}
+
+fn native(path: &RepoPath) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(path.as_bytes()))
 }
 
 fn without_run(check: &Check, exit: Exit) -> CheckRun {

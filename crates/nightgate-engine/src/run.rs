@@ -176,7 +176,8 @@ impl Engine {
         journal.write(EventBody::AttemptStarted { attempt: number, agent: agent.name.clone() })?;
         let prompt = terms.ticket.as_ref().map(|ticket| ticket.text.as_str()).unwrap_or_default();
         let hold = self.home.keeper_lock(journal.job());
-        let run = AgentRun { agent, terms, prompt, programs, folder: &folder, hold };
+        let (job, lender) = (journal.job().clone(), base.store.repository().git_dir().to_owned());
+        let run = AgentRun { agent, terms, prompt, programs, folder: &folder, hold, job: &job, lender };
         let attempt = match self.run_agent(run, observer) {
             Ok(attempt) => attempt,
             // Nothing was started, and the log says so; there is nothing to capture but an untouched workspace.

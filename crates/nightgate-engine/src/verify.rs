@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use nightgate_core::declaration::Terms;
 use nightgate_core::event::{EventBody, JobKind};
 use nightgate_core::evidence::{Capture, Evidence, Isolation};
-use nightgate_core::isolation::{Enforcement, IsolationLevel};
+use nightgate_core::isolation::Enforcement;
 use nightgate_core::job::JobState;
 use nightgate_core::judge::is_vetoed;
 use nightgate_core::plan::Plan;
@@ -194,7 +194,7 @@ impl Engine {
             schema_version: 1,
             plan: plan.digest(),
             capture: captured.facts,
-            isolation: Isolation { level: IsolationLevel::I1, capabilities: captured.enforcements },
+            isolation: Isolation { level: self.level(job)?, capabilities: captured.enforcements },
             checks: Vec::new(),
             room: None,
             changed_tools: programs.changed_since(&plan.content().tools),
@@ -218,7 +218,6 @@ impl Engine {
             add_room(&mut evidence, facts);
         }
         self.check_stored_plan(plan, &mut evidence);
-        evidence.isolation.capabilities.extend(not_enforced());
         Ok(evidence)
     }
 
@@ -287,23 +286,4 @@ fn add_room(evidence: &mut Evidence, facts: RoomFacts) {
         enforced: true,
         error: None,
     });
-}
-
-/// Defaults of the design that this version can't enforce; each verdict says so.
-fn not_enforced() -> [Enforcement; 2] {
-    let not = |capability: &str, wanted: &str, got: &str| Enforcement {
-        capability: capability.to_owned(),
-        wanted: wanted.to_owned(),
-        got: got.to_owned(),
-        enforced: false,
-        error: None,
-    };
-    [
-        not("network.checks", "none", "open: this version has no network box"),
-        not(
-            "files",
-            "each process writes only its own folders",
-            "not confined: this version has no file box",
-        ),
-    ]
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use nightgate_core::declaration::AgentDeclaration;
+use nightgate_core::isolation::IsolationLevel;
 use nightgate_engine::{Cancel, Engine, Helper, Inherited, Surroundings, agents_in};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -22,11 +23,12 @@ pub fn surroundings() -> Result<Surroundings, CommandError> {
     watch_signals(&cancel)?;
     Ok(Surroundings {
         home: home(&inherited)?,
-        inherited,
         helper: Helper {
             program: PathBuf::from("/proc/self/exe"),
             argument: Some(OsString::from(BOX_ARGUMENT)),
         },
+        strongest: strongest(&inherited)?,
+        inherited,
         identity: format!("user:{}", rustix::process::getuid().as_raw()),
         cancel,
         clock: milliseconds,
@@ -79,6 +81,21 @@ fn home(inherited: &Inherited) -> Result<PathBuf, CommandError> {
         )
     })?;
     Ok(home.join(".local/share/nightgate"))
+}
+
+/// `NIGHTGATE_ISOLATION`: no run is confined more strongly than it says.
+fn strongest(inherited: &Inherited) -> Result<IsolationLevel, CommandError> {
+    let Some(given) = inherited.get("NIGHTGATE_ISOLATION").filter(|given| !given.is_empty()) else {
+        return Ok(IsolationLevel::I4);
+    };
+    let levels =
+        [IsolationLevel::I0, IsolationLevel::I1, IsolationLevel::I2, IsolationLevel::I3, IsolationLevel::I4];
+    levels.into_iter().find(|level| given == level.as_str()).ok_or_else(|| {
+        CommandError::Usage(format!(
+            "NIGHTGATE_ISOLATION is `{}`: write one of I0, I1, I2, I3, I4",
+            given.display()
+        ))
+    })
 }
 
 /// The user's own configuration file.

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use nightgate_core::declaration::PromptDelivery;
 use nightgate_core::execution::Execution;
 use nightgate_core::gate::Reason;
 use nightgate_core::verdict::VerdictWord;
-use nightgate_engine::{Agent, AgentChoice, DeclarationText, Engine, Report, RunRequest};
+use nightgate_engine::{Agent, AgentChoice, DeclarationText, Engine, Observer, Report, RunRequest, Step};
 
 use crate::error::{CommandError, Status};
 use crate::output::{may_colour, print};
@@ -44,7 +45,11 @@ const FILES: &[(&str, &str)] = &[
 const TASK: &str = "Greet the customer by name";
 
 /// What a scripted agent really does to the workspace.
-const FIX: &str = "sed -i 's/echo .*/echo \"Hello, $1!\"/' greet.sh\n";
+macro_rules! fix {
+    () => {
+        "sed -i 's/echo .*/echo \"Hello, $1!\"/' greet.sh\n"
+    };
+}
 
 /// One job of the demonstration, and what has to come of it.
 struct Act {
@@ -68,7 +73,7 @@ enum Declared {
 const ACTS: &[Act] = &[
     Act {
         title: "does the work",
-        script: "echo 'I fixed greet.sh.'\n@FIX@",
+        script: concat!("echo 'I fixed greet.sh.'\n", fix!()),
         declaration: Declared::Plain,
         verdict: Some(VerdictWord::Verified),
         reason: None,
@@ -89,14 +94,14 @@ const ACTS: &[Act] = &[
     },
     Act {
         title: "does the work, and a check's tool disappears",
-        script: "@FIX@rm -f '@TOOL@'\n",
+        script: fix!(),
         declaration: Declared::WithTool,
         verdict: Some(VerdictWord::Uncertain),
         reason: Some(Reason::CheckNotStarted),
     },
     Act {
         title: "never ends",
-        script: "@FIX@while :; do sleep 1; done\n",
+        script: concat!(fix!(), "while :; do sleep 1; done\n"),
         declaration: Declared::Impatient,
         verdict: None,
         reason: None,
@@ -121,7 +126,7 @@ impl Demo {
         let mut surprises = 0;
         for (place, act) in ACTS.iter().enumerate() {
             print(&format!("{}. An agent that {}\n", place + 1, act.title))?;
-            // A tool that an earlier agent took away is there again for the next one.
+            // A tool that went away in an earlier job is there again for the next one.
             make_executable(&tool)?;
             let report = run_act(&engine, act, place, &root, &repository, &tool)?;
             let capture = engine.capture_of(&report.state)?;
@@ -167,8 +172,7 @@ fn run_act(
     tool: &Path,
 ) -> Result<Report, CommandError> {
     let script = root.join(format!("agent-{}.sh", place + 1));
-    let text = act.script.replace("@FIX@", FIX).replace("@TOOL@", &tool.display().to_string());
-    write(&script, &text)?;
+    write(&script, act.script)?;
     let agent = Agent {
         name: "scripted".to_owned(),
         executable: "sh".to_owned(),
@@ -185,8 +189,31 @@ fn run_act(
         user_agents: Default::default(),
         declaration: Some(declared(act.declaration, root, tool)?),
     };
-    let mut progress = Progress::new();
-    Ok(engine.run(&request, None, &mut progress)?)
+    let mut watching = Watching {
+        progress: Progress::new(),
+        // No agent can take it away from within its box; an upgrade of the machine at night can.
+        removed: (act.declaration == Declared::WithTool).then_some(tool),
+    };
+    Ok(engine.run(&request, None, &mut watching)?)
+}
+
+/// Shows the progress, and takes a tool away once the agent has ended.
+struct Watching<'a> {
+    progress: Progress,
+    removed: Option<&'a Path>,
+}
+
+impl Observer for Watching<'_> {
+    fn step(&mut self, step: &Step) {
+        if let (Step::Capturing, Some(tool)) = (step, self.removed) {
+            let _told_by_the_outcome = std::fs::remove_file(tool);
+        }
+        self.progress.step(step);
+    }
+
+    fn alive(&mut self, elapsed: Duration, output_bytes: u64) {
+        self.progress.alive(elapsed, output_bytes);
+    }
 }
 
 fn declared(which: Declared, root: &Path, tool: &Path) -> Result<DeclarationText, CommandError> {

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use testkit::{Hermetic, Outcome, Repository};
 
 use crate::bench::{
-    HONEST, assert_kept, assert_nothing_left, codes, declaration, declared, environment, environments,
-    job_of, listed, shell, shop, shown, text, told_again,
+    HONEST, assert_kept, assert_nothing_left, codes, declaration, declared, job_of, listed, shell, shop,
+    shown, text, told_again, unboxed_environment, unboxed_environments,
 };
 
 /// A `nightgate.toml` for the shop whose check leaves a trace at `trace` each time that it runs.
@@ -44,7 +44,7 @@ fn resume(hermetic: &Hermetic, repository: &Repository<'_>, job: &str) -> Outcom
 
 #[test]
 fn an_unapproved_projects_file_runs_nothing_and_once_approved_the_job_goes_on() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let repository = shop(&hermetic);
         let (trace, agent_trace) = (hermetic.root().join("check-ran"), hermetic.root().join("agent-ran"));
         repository.write("nightgate.toml", project(&trace)).commit("a declaration");
@@ -76,7 +76,7 @@ fn an_unapproved_projects_file_runs_nothing_and_once_approved_the_job_goes_on() 
 
 #[test]
 fn an_approval_is_of_bytes_and_holds_for_no_others() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let trace = hermetic.root().join("check-ran");
     repository.write("nightgate.toml", project(&trace)).commit("a declaration");
@@ -101,7 +101,7 @@ fn an_approval_is_of_bytes_and_holds_for_no_others() {
 
 #[test]
 fn the_base_commits_file_counts_and_not_the_working_trees() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let trace = hermetic.root().join("check-ran");
     repository.write("nightgate.toml", project(&trace)).commit("a declaration");
@@ -117,7 +117,7 @@ fn the_base_commits_file_counts_and_not_the_working_trees() {
 
 #[test]
 fn a_projects_file_that_is_not_committed_counts_once_approved_and_the_answer_says_so() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let repository = shop(&hermetic);
         let trace = hermetic.root().join("check-ran");
         repository.write("nightgate.toml", project(&trace));
@@ -143,7 +143,7 @@ fn a_projects_file_that_is_not_committed_counts_once_approved_and_the_answer_say
 
 #[test]
 fn an_agent_that_touches_the_projects_file_is_failed_whatever_the_checks_say() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let trace = hermetic.root().join("check-ran");
     repository.write("nightgate.toml", project(&trace)).commit("a declaration");
@@ -161,7 +161,7 @@ fn an_agent_that_touches_the_projects_file_is_failed_whatever_the_checks_say() {
 
 #[test]
 fn a_declaration_that_cannot_be_used_is_not_approved() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     repository.write("nightgate.toml", "criteriaPaths = []\n").commit("nothing to check");
     let outcome = hermetic.nightgate(repository.path(), ["plan", "approve"]);
@@ -198,7 +198,7 @@ fn verify_plan(hermetic: &Hermetic, repository: &Repository<'_>, plan: &Path, mo
 
 #[test]
 fn a_plan_is_frozen_shown_approved_and_judged_by() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let repository = shop(&hermetic);
         let base = repository.head();
         let before = repository.snapshot();
@@ -244,7 +244,7 @@ fn a_plan_is_frozen_shown_approved_and_judged_by() {
 
 #[test]
 fn freezing_the_same_again_gives_the_same_bytes_and_overwrites_nothing() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let (plan, digest) = freeze(&hermetic, &repository, &declared(json!({})));
     let (again, same) = freeze(&hermetic, &repository, &declared(json!({})));
@@ -263,7 +263,7 @@ fn freezing_the_same_again_gives_the_same_bytes_and_overwrites_nothing() {
 
 #[test]
 fn plan_bytes_that_were_changed_by_hand_are_not_what_was_meant() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let (plan, digest) = freeze(&hermetic, &repository, &declared(json!({})));
     approve(&hermetic, &repository, &[text(&plan)]);
@@ -292,7 +292,7 @@ fn plan_bytes_that_were_changed_by_hand_are_not_what_was_meant() {
 
 #[test]
 fn an_approved_declaration_approves_no_plan_that_only_names_it() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let trace = hermetic.root().join("check-ran");
     repository.write("nightgate.toml", project(&trace)).commit("a declaration");
@@ -313,7 +313,7 @@ fn an_approved_declaration_approves_no_plan_that_only_names_it() {
 
 #[test]
 fn a_plan_that_could_affirm_nothing_is_no_plan_even_with_its_digest() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let (plan, _) = freeze(&hermetic, &repository, &declared(json!({})));
     let content: Value =
@@ -345,7 +345,7 @@ fn a_plan_that_could_affirm_nothing_is_no_plan_even_with_its_digest() {
 
 #[test]
 fn a_plan_is_refused_where_its_checks_cannot_be_run_at_base() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     for (content, word) in [
         (declared(json!({"commands": [{"name": "tests", "executable": "no-such-tool"}]})), "no-such-tool"),
@@ -371,7 +371,7 @@ fn a_plan_is_refused_where_its_checks_cannot_be_run_at_base() {
 
 #[test]
 fn a_criterion_that_is_not_committed_is_told_to_be_committed_first() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     repository.write("tests/new", "x\n");
     let file = declaration(&hermetic, &declared(json!({"criteriaPaths": ["tests"]})));

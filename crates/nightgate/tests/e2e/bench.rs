@@ -28,6 +28,23 @@ pub fn environments() -> Vec<Hermetic> {
         .collect()
 }
 
+/// Those environments without boxes: for tests that watch from outside what runs inside, by files and FIFOs that no box
+/// shows.
+pub fn unboxed_environments() -> Vec<Hermetic> {
+    let mut environments = environments();
+    for hermetic in &mut environments {
+        hermetic.set("NIGHTGATE_ISOLATION", "I1");
+    }
+    environments
+}
+
+/// The first of them.
+pub fn unboxed_environment() -> Hermetic {
+    let mut hermetic = environment();
+    hermetic.set("NIGHTGATE_ISOLATION", "I1");
+    hermetic
+}
+
 /// A repository in which `greeting` says `one`, and `check.sh` wants it to say `two`.
 pub fn shop(hermetic: &Hermetic) -> Repository<'_> {
     let repository = hermetic.repository("shop");

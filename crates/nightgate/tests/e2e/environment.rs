@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use testkit::{Hermetic, Repository};
 
 use crate::bench::{
-    HONEST, assert_nothing_left, declared, entries, environment, environments, run_arguments, shell, shop,
-    text, told_again,
+    HONEST, assert_nothing_left, declared, entries, run_arguments, shell, shop, text, told_again,
+    unboxed_environment, unboxed_environments,
 };
 
 /// Part of the value of every variable that nothing may see.
@@ -153,7 +153,7 @@ const OF_THE_SHELL: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
 
 #[test]
 fn no_variable_of_nightgates_own_environment_reaches_agent_setup_check_or_git() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let repository = shop(&hermetic);
         let places = Places::new(&hermetic);
         let said = places.run(&hermetic, &repository, &places.content(json!({})));
@@ -194,7 +194,7 @@ fn no_variable_of_nightgates_own_environment_reaches_agent_setup_check_or_git() 
 
 #[test]
 fn names_of_withheld_secrets_are_recorded_and_their_values_are_nowhere() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let places = Places::new(&hermetic);
     let said = places.run(&hermetic, &repository, &places.content(json!({})));
@@ -229,7 +229,7 @@ fn no_file_holds_the_canary(folder: &Path) {
 
 #[test]
 fn what_the_declaration_passes_reaches_agent_setup_and_checks_and_nothing_else_does() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let repository = shop(&hermetic);
         let places = Places::new(&hermetic);
         let pass = [
@@ -262,7 +262,7 @@ fn what_the_declaration_passes_reaches_agent_setup_and_checks_and_nothing_else_d
 
 #[test]
 fn an_agents_own_credential_reaches_the_agent_alone() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let places = Places::new(&hermetic);
     let agent = hermetic.scripted_agent(&places.script());
@@ -288,7 +288,7 @@ fn an_agents_own_credential_reaches_the_agent_alone() {
 
 #[test]
 fn each_process_has_a_home_and_a_temporary_folder_of_its_own() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let place = |name: &str| hermetic.root().join(name);
     let dump = |name: &str| {

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use testkit::{Fifo, Hermetic, Outcome, Repository, Snapshot};
 
 use crate::bench::{
-    HONEST, assert_kept, assert_nothing_left, codes, declaration, declared, entries, environment,
-    environments, execution, job_of, listed, run_arguments, shell, shop, shown, text, told_again, verify,
+    HONEST, assert_kept, assert_nothing_left, codes, declaration, declared, entries, execution, job_of,
+    listed, run_arguments, shell, shop, shown, text, told_again, unboxed_environment, unboxed_environments,
+    verify,
 };
 
 /// When the git of a job ends the program that started it.
@@ -134,7 +135,7 @@ fn brought_to_an_end(
 /// Runs one tiny job for each git of a whole run, killed there, and shows that it comes to a true end.
 fn killed_at_each_git(moment: Moment, chosen: impl Fn(usize) -> bool) {
     let count = {
-        let hermetic = environment();
+        let hermetic = unboxed_environment();
         let repository = shop(&hermetic);
         let (folder, calls) = numbering_git(&hermetic, 0, moment);
         let outcome = killed_run(&hermetic, &repository, &folder);
@@ -144,7 +145,7 @@ fn killed_at_each_git(moment: Moment, chosen: impl Fn(usize) -> bool) {
     assert!(count >= 20, "a run takes {count} calls of git: this shows little");
     for fatal in (1..=count).filter(|fatal| chosen(*fatal)) {
         let point = format!("{moment:?} git {fatal} of {count}");
-        let hermetic = environment();
+        let hermetic = unboxed_environment();
         let repository = shop(&hermetic);
         let before = repository.snapshot();
         let (folder, _) = numbering_git(&hermetic, fatal, moment);
@@ -237,7 +238,7 @@ impl<'h> Scene<'h> {
 
 #[test]
 fn a_job_that_is_killed_while_its_agent_works_is_crashed_and_its_work_is_kept() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let scene = Scene::new(&hermetic);
         // More than a pipe holds: by the time that it is written, the beginning is in the log.
         let script = format!(
@@ -257,7 +258,7 @@ fn a_job_that_is_killed_while_its_agent_works_is_crashed_and_its_work_is_kept() 
 
 #[test]
 fn a_job_that_is_killed_while_daemons_of_its_agent_write_keeps_one_state_and_ends_them() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let scene = Scene::new(&hermetic);
         let writer = hermetic.write(
             "writer.sh",
@@ -275,7 +276,7 @@ fn a_job_that_is_killed_while_daemons_of_its_agent_write_keeps_one_state_and_end
 
 #[test]
 fn a_job_that_is_killed_in_a_check_at_base_has_no_attempt_and_keeps_nothing() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let scene = Scene::new(&hermetic);
         let check = scene.hang_where("grep -q one greeting") + "grep -q two greeting";
         let content = declared(json!({"commands": [shell("t", check)]}));
@@ -288,7 +289,7 @@ fn a_job_that_is_killed_in_a_check_at_base_has_no_attempt_and_keeps_nothing() {
 
 #[test]
 fn a_job_that_is_killed_in_the_setup_at_base_has_no_attempt_and_keeps_nothing() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let scene = Scene::new(&hermetic);
     let setup = scene.hang_where("true") + "touch made";
     let content = declared(json!({"setup": [shell("s", setup)]}));
@@ -299,7 +300,7 @@ fn a_job_that_is_killed_in_the_setup_at_base_has_no_attempt_and_keeps_nothing() 
 
 #[test]
 fn a_job_that_is_killed_in_the_setup_of_its_verification_goes_on_to_its_verdict() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let scene = Scene::new(&hermetic);
     let count = hermetic.root().join("setups");
     let again = format!("echo . >>{count} && test $(wc -l <{count}) = 2", count = count.display());
@@ -313,7 +314,7 @@ fn a_job_that_is_killed_in_the_setup_of_its_verification_goes_on_to_its_verdict(
 
 #[test]
 fn a_job_that_is_killed_in_either_of_two_checks_goes_on_to_its_verdict() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         for fatal in 0..2 {
             // Each kill has an environment of its own.
             let hermetic = Hermetic::for_account(env!("CARGO_BIN_EXE_nightgate"), hermetic.account());
@@ -337,7 +338,7 @@ fn a_job_that_is_killed_in_either_of_two_checks_goes_on_to_its_verdict() {
 
 #[test]
 fn work_that_a_killed_verification_left_unjudged_can_still_fail() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let scene = Scene::new(&hermetic);
     let check = scene.hang_where("grep -q three greeting") + "grep -q two greeting";
     let content = declared(json!({"commands": [shell("t", check)]}));
@@ -351,7 +352,7 @@ fn work_that_a_killed_verification_left_unjudged_can_still_fail() {
 
 #[test]
 fn a_verify_that_is_killed_in_its_check_is_told_to_be_done_again() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let scene = Scene::new(&hermetic);
     let base = scene.repository.head();
     scene.repository.write("greeting", "two\n").commit("work");
@@ -376,7 +377,7 @@ fn a_verify_that_is_killed_in_its_check_is_told_to_be_done_again() {
 
 #[test]
 fn a_freeze_that_is_killed_leaves_nothing_behind_for_long() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let scene = Scene::new(&hermetic);
     let check = scene.hang_where("true") + "grep -q two greeting";
     let content = declared(json!({"commands": [shell("t", check)]}));
@@ -393,7 +394,7 @@ fn a_freeze_that_is_killed_leaves_nothing_behind_for_long() {
 
 #[test]
 fn a_living_job_is_not_taken_for_a_dead_one() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let scene = Scene::new(&hermetic);
     let go = hermetic.fifo("go");
     let script = format!("{HONEST}poke {}\nwait-for {}\n", text(scene.ready.path()), text(go.path()));
@@ -426,7 +427,7 @@ fn a_recovery_that_is_killed_itself_is_done_by_the_next() {
 /// Kills a job while its agent works, and then the command that recovers it at its git number `fatal` (0:
 /// never); says how many calls of git that command made.
 fn recovery_killed_at(fatal: usize) -> usize {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let scene = Scene::new(&hermetic);
     let point = format!("recovery, git {fatal}");
     let dead = scene.killed(&declared(json!({})), &format!("{HONEST}poke READY\nhang\n"), &point);
@@ -447,7 +448,7 @@ fn recovery_killed_at(fatal: usize) -> usize {
 
 #[test]
 fn work_whose_repository_is_away_waits_for_it_and_stops_no_other_job() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let scene = Scene::new(&hermetic);
         let dead =
             scene.killed(&declared(json!({})), &format!("{HONEST}poke READY\nhang\n"), "the agent works");
@@ -472,7 +473,7 @@ fn work_whose_repository_is_away_waits_for_it_and_stops_no_other_job() {
 
 #[test]
 fn work_that_cannot_be_kept_at_its_ref_stays_where_it_is_until_it_can() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let scene = Scene::new(&hermetic);
     // A ref of the user's in the place of the folder of ours.
     scene.repository.git(["update-ref", "refs/nightgate", "HEAD"]);
@@ -493,7 +494,7 @@ fn work_that_cannot_be_kept_at_its_ref_stays_where_it_is_until_it_can() {
 
 #[test]
 fn jobs_that_begin_at_once_in_a_home_that_is_not_there_yet_all_come_to_their_verdict() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let before = repository.snapshot();
     let start = |_| {
@@ -549,7 +550,7 @@ fn children(id: u32) -> Vec<u32> {
 
 #[test]
 fn an_agent_whose_helper_is_killed_is_crashed_and_its_work_is_kept() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         for place in 0..2 {
             let hermetic = Hermetic::for_account(env!("CARGO_BIN_EXE_nightgate"), hermetic.account());
             let scene = Scene::new(&hermetic);
@@ -573,7 +574,7 @@ fn an_agent_whose_helper_is_killed_is_crashed_and_its_work_is_kept() {
 
 #[test]
 fn a_check_whose_helper_is_killed_makes_the_verdict_uncertain() {
-    let account = environment().account();
+    let account = unboxed_environment().account();
     for place in 0..2 {
         let hermetic = Hermetic::for_account(env!("CARGO_BIN_EXE_nightgate"), account);
         let scene = Scene::new(&hermetic);

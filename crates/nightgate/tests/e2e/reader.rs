@@ -13,7 +13,7 @@ use testkit::{Account, Hermetic};
 
 use crate::bench::{
     HONEST, assert_kept, codes, declaration, declared, entries, environment, environments, job_of, listed,
-    run, run_arguments, shell, shop, text, told_again, verify,
+    run, run_arguments, shell, shop, text, told_again, unboxed_environments, verify,
 };
 
 /// The kinds of value that a key of a printed document may have.
@@ -342,7 +342,7 @@ fn assert_harmless(bytes: &[u8], what: &str) {
 
 #[test]
 fn nothing_that_an_agent_or_a_file_says_can_steer_a_terminal() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let repository = shop(&hermetic);
         let said = hermetic.write("said", CONTROL);
         let script = format!("cat {}; cat {} >&2; grep -q two greeting", text(&said), text(&said));

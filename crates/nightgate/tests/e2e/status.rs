@@ -9,7 +9,8 @@ use testkit::{Hermetic, Outcome, Repository};
 
 use crate::bench::{
     HONEST, assert_kept, assert_nothing_left, codes, declaration, declared, environment, environments,
-    execution, job_of, listed, run, run_arguments, shell, shop, shown, text, told_again, verify,
+    execution, job_of, listed, run, run_arguments, shell, shop, shown, text, told_again, unboxed_environment,
+    unboxed_environments, verify,
 };
 
 #[track_caller]
@@ -195,7 +196,7 @@ fn run_ends_with_64_for_arguments_that_it_cannot_use() {
 
 #[test]
 fn a_task_comes_from_the_command_line_a_file_or_standard_input_and_reaches_the_agent_whole() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let told = "say two\n\"quoted\", é\n".to_owned() + &"long ".repeat(40_000);
     let file = hermetic.write("task", &told);
@@ -381,7 +382,7 @@ fn interrupted(
 
 #[test]
 fn an_interrupted_agent_is_ended_and_its_work_kept_with_status_130() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         for signal in [Signal::INT, Signal::TERM] {
             let repository = Repository::at(&hermetic, hermetic.root().join(format!("{signal:?}")));
             std::fs::create_dir(repository.path()).expect("a new folder can be made");
@@ -420,7 +421,7 @@ fn hanging_check(hermetic: &Hermetic, greeting: &str) -> Value {
 
 #[test]
 fn a_run_that_is_interrupted_while_it_verifies_ends_with_130_and_can_go_on_to_its_verdict() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let repository = shop(&hermetic);
         let before = repository.snapshot();
         let content = declared(hanging_check(&hermetic, "two"));
@@ -449,7 +450,7 @@ fn a_run_that_is_interrupted_while_it_verifies_ends_with_130_and_can_go_on_to_it
 
 #[test]
 fn a_run_that_is_interrupted_before_its_agent_starts_ends_with_130_and_is_cancelled() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let before = repository.snapshot();
     let content = declared(hanging_check(&hermetic, "one"));
@@ -465,7 +466,7 @@ fn a_run_that_is_interrupted_before_its_agent_starts_ends_with_130_and_is_cancel
 
 #[test]
 fn a_verify_that_is_interrupted_ends_with_130_and_without_a_verdict() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let base = repository.head();
     repository.write("greeting", "two\n").commit("work");
