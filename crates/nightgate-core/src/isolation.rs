@@ -28,6 +28,17 @@ impl IsolationLevel {
             Self::I4 => "I4",
         }
     }
+
+    /// What it is, in a line.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::I0 => "clean rooms and hashes only",
+            Self::I1 => "processes found and ended, a workspace and an environment of their own",
+            Self::I2 => "files and sockets confined by landlock and seccomp",
+            Self::I3 => "a root, processes and a network of their own, criteria read-only",
+            Self::I4 => "I3, with limits on memory and processes",
+        }
+    }
 }
 
 /// One capability that was wanted, and what was got.

@@ -229,7 +229,7 @@ impl Engine {
 }
 
 /// The level that a kind of box gives.
-fn level_of(strength: Strength) -> IsolationLevel {
+pub(crate) fn level_of(strength: Strength) -> IsolationLevel {
     match strength {
         Strength::Restricted => IsolationLevel::I2,
         Strength::Namespaces => IsolationLevel::I3,

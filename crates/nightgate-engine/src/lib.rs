@@ -7,6 +7,7 @@ mod agent;
 mod approval;
 mod capture;
 mod confine;
+mod doctor;
 mod error;
 mod example;
 mod freeze;
@@ -38,6 +39,7 @@ use nightgate_store::{Blobs, SqliteStore, Store, StoreError};
 
 pub use agent::Agent;
 pub use approval::Ask;
+pub use doctor::Ability;
 pub use error::EngineError;
 pub use freeze::{FreezeRecord, Frozen};
 pub use nightgate_host::env::Inherited;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+mod cgroup;
 mod filter;
 mod land;
 mod path;
@@ -16,6 +17,7 @@ mod probe;
 mod root;
 mod steps;
 
+pub use cgroup::probe_groups;
 pub use probe::{Attempt, Probe, Probed, probe};
 pub(crate) use probe::{attempt_words, attempts_main};
 pub(crate) use steps::enter;

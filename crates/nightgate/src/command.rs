@@ -1,6 +1,7 @@
 //! One file for each command; its help is its doc comment.
 
 mod demo;
+mod doctor;
 mod list;
 mod logs;
 mod plan;
@@ -17,6 +18,8 @@ use crate::error::Status;
 pub enum Command {
     /// Show five real jobs in a repository made for it: what the gate says, and why
     Demo(demo::Demo),
+    /// Show which isolation levels this machine reaches, and why not the others
+    Doctor(doctor::Doctor),
     /// Run an agent on a task and judge what it leaves
     Run(run::Run),
     /// Judge a commit or the working tree by a plan, without running an agent
@@ -36,6 +39,7 @@ impl Command {
     pub fn run(self) -> Status {
         let done = match self {
             Self::Demo(demo) => demo.run(),
+            Self::Doctor(doctor) => doctor.run(),
             Self::Run(run) => return run.run(),
             Self::Verify(verify) => return verify.run(),
             Self::Plan(plan) => plan.run(),

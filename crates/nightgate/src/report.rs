@@ -1,4 +1,4 @@
-//! The JSON that `run`, `verify`, `show`, `list` and `logs` print. Its schema is described in `docs/json.md`.
+//! The JSON that `run`, `verify`, `show`, `list`, `logs` and `doctor` print. Its schema is described in `docs/json.md`.
 
 use nightgate_core::event::JobKind;
 use nightgate_core::evidence::{CheckRun, Exit, LeftOut, Note, Stream};
@@ -9,7 +9,7 @@ use nightgate_core::job::Phase;
 use nightgate_core::record::FrozenAt;
 use nightgate_core::verdict::{Verdict, VerdictWord};
 use nightgate_core::{CommitId, Digest, JobId, RepoPath};
-use nightgate_engine::{JobView, Report};
+use nightgate_engine::{Ability, JobView, Report};
 use serde::Serialize;
 
 /// Version of the printed formats.
@@ -334,6 +334,55 @@ impl ListDocument {
     /// A list of these.
     pub fn new(jobs: Vec<JobLine>, damaged: Vec<DamagedLine>) -> Self {
         Self { schema_version: VERSION, jobs, damaged }
+    }
+}
+
+/// What this machine can do.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DoctorDocument {
+    schema_version: u64,
+    strongest: IsolationLevel,
+    levels: Vec<LevelDocument>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LevelDocument {
+    level: IsolationLevel,
+    reached: bool,
+    summary: &'static str,
+    why_not: Option<String>,
+    hint: Option<&'static str>,
+    attempts: Vec<AttemptDocument>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AttemptDocument {
+    name: String,
+    refused: Option<String>,
+}
+
+impl DoctorDocument {
+    /// Of these levels, where the user allows `strongest` at most.
+    pub fn new(abilities: &[Ability], strongest: IsolationLevel) -> Self {
+        let level = |ability: &Ability| LevelDocument {
+            level: ability.level,
+            reached: ability.why_not.is_none(),
+            summary: ability.level.summary(),
+            why_not: ability.why_not.clone(),
+            hint: ability.hint,
+            attempts: ability
+                .attempts
+                .iter()
+                .map(|attempt| AttemptDocument {
+                    name: attempt.name.clone(),
+                    refused: attempt.refused.clone(),
+                })
+                .collect(),
+        };
+        Self { schema_version: VERSION, strongest, levels: abilities.iter().map(level).collect() }
     }
 }
 

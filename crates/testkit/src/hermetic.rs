@@ -72,6 +72,18 @@ impl Hermetic {
         hermetic
     }
 
+    /// Starts `nightgate` from now on as on a machine that gives nobody a user namespace.
+    pub fn without_user_namespaces(&mut self) {
+        let real = self.nightgate.display();
+        let wrapper = format!(
+            "#!/bin/sh\nexec unshare --map-root-user sh -c 'echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"' sh '{real}' \"$@\"\n"
+        );
+        let path = self.write("bin/nightgate-without-user-namespaces", wrapper);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+            .expect("the mode of a new file can be set");
+        self.nightgate = path;
+    }
+
     /// The folder that holds all of this environment.
     pub fn root(&self) -> &Path {
         self.root.path()

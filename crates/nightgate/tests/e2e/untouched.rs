@@ -9,7 +9,7 @@ use testkit::{Hermetic, Repository};
 
 use crate::bench::{
     HONEST, assert_kept, assert_nothing_left, codes, declared, entries, environment, environments, execution,
-    run, run_arguments, shop, text, told_again,
+    run, run_arguments, shop, text, told_again, unboxed_environments,
 };
 
 /// Every hook that git knows to run in a repository of a user.
@@ -55,7 +55,7 @@ fn run_untouched(hermetic: &Hermetic, repository: &Repository<'_>, content: &Val
 
 #[test]
 fn the_five_agents_of_the_demonstration_leave_the_repository_alone() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let tool = hermetic.write("spelling", "#!/bin/sh\ngrep -q two greeting || test -e greeting\n");
         let make_tool = || {
             fs::write(&tool, "#!/bin/sh\ngrep -q two greeting || test -e greeting\n")

@@ -512,17 +512,6 @@ fn a_working_tree_is_judged_by_its_files_and_not_by_its_index() {
 }
 
 #[test]
-fn a_level_of_isolation_that_is_not_reached_makes_the_verdict_uncertain() {
-    for level in ["I2", "I3", "I4"] {
-        let said = judge(&declared(json!({"isolation": {"minimum": level}})), |_| ());
-        assert_answer(&said, "UNCERTAIN", &["sandbox_degraded"], level);
-        assert_eq!(said["checks"][0]["passed"], json!(true), "{level}: {said:#}");
-    }
-    let said = judge(&declared(json!({"isolation": {"minimum": "I1"}})), |_| ());
-    assert_answer(&said, "VERIFIED", &[], "I1");
-}
-
-#[test]
 fn keys_of_later_steps_are_refused_by_name_unless_they_are_at_their_default() {
     let hermetic = environment();
     let repository = shop(&hermetic);
