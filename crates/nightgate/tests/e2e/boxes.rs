@@ -40,7 +40,6 @@ fn attacks(hermetic: &Hermetic, repository: &Repository<'_>) -> String {
         try trace 'python3 -c \"import ctypes,os; libc=ctypes.CDLL(None); \
             raise SystemExit(0 if libc.ptrace(0x4206, os.getppid(), 0, 0) == 0 else 1)\"'
         try mount 'mount -t tmpfs none /mnt'
-        try write-system 'touch /usr/made-by-a-test'
         :\n"
     )
 }
@@ -79,11 +78,8 @@ fn no_agent_setup_or_check_gets_out_of_its_box() {
                 "setup": [attacking("prepare")],
                 "commands": [{"name": "tests", "executable": "sh", "args": ["check.sh"]}, attacking("attack")],
             }));
-            let agent = format!(
-                "printf 'two\\n' > greeting\necho agent ran\nsh {}\n. {}\n",
-                text(&attack),
-                text(&attack)
-            );
+            let agent =
+                format!("printf 'two\\n' > greeting\necho agent ran\n{}", attacks(&hermetic, &repository));
             let outcome = run_agent(&hermetic, &repository, &content, &agent);
             let said = outcome.json();
             let written = everything_written(&hermetic, job_of(&said));
