@@ -342,6 +342,10 @@ pub struct CheckRun {
     /// Tracked files that were different after it from what they were before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drift: Vec<RepoPath>,
+    /// Criteria files that hold the same before and after it, and were written, replaced, renamed or given other rights in
+    /// between.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touched: Vec<RepoPath>,
     /// What couldn't be read of the room after it; any of them means that drift isn't known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,

@@ -62,6 +62,7 @@ pub(crate) fn check_run(name: &str, exit: Exit) -> CheckRun {
         duration_ms: 10,
         program_removed: false,
         drift: Vec::new(),
+        touched: Vec::new(),
         unread: Vec::new(),
         survivors: Survivors::default(),
     }

@@ -169,6 +169,7 @@ impl Engine {
                 Some(format!("it doesn't hold the captured tree: {}", seen.problems.join("; ")));
             return Ok(None);
         }
+        clean::settle(&seen);
         Ok(Some(seen))
     }
 
@@ -245,6 +246,10 @@ impl Engine {
         let format = request.repository.object_format();
         let after = clean::observe(&folders.tree, request.candidate.listing, format);
         run.drift = clean::drift(&laid, &after);
+        run.touched = clean::touched(&laid, &after);
+        // A product file that is made again with the same content is honest work, and may be one of thousands.
+        run.touched
+            .retain(|path| request.terms.criteria_paths.iter().any(|criteria| path.is_at_or_below(criteria)));
         run.unread = after.problems.clone();
         facts.room.untracked_after += after.untracked;
         facts.checks.push(run);
@@ -284,6 +289,7 @@ impl Engine {
             duration_ms: milliseconds(ended.duration),
             program_removed: program_removed(check, request.base.listing, request.candidate.listing),
             drift: Vec::new(),
+            touched: Vec::new(),
             unread: Vec::new(),
             survivors: survivors_of(&ended.stop),
         })
@@ -369,6 +375,7 @@ fn without_run(check: &Check, exit: Exit) -> CheckRun {
         duration_ms: 0,
         program_removed: false,
         drift: Vec::new(),
+        touched: Vec::new(),
         unread: Vec::new(),
         survivors: Survivors::default(),
     }

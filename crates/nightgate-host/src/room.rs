@@ -19,7 +19,7 @@ use crate::repository::{Repository, RepositoryError};
 use crate::walk::{Fault, Folder};
 
 use lay::Layer;
-pub use observe::{Observation, drift, observe};
+pub use observe::{Observation, drift, observe, settle, touched};
 
 /// Why a room couldn't be laid out. What is there then must be thrown away.
 #[derive(Debug, thiserror::Error)]

@@ -100,6 +100,14 @@ pub struct Stamp {
     changed: (i64, i64),
 }
 
+impl Stamp {
+    /// When the file or what is known of it (names, rights) was last changed: seconds and nanoseconds since 1970. Unlike the
+    /// time of the last modification, no program can set it.
+    pub fn changed(&self) -> (i64, i64) {
+        self.changed
+    }
+}
+
 /// An entry of a folder, by `lstat`.
 #[derive(Clone, Copy, Debug)]
 pub struct Status {

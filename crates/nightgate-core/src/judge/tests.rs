@@ -299,6 +299,13 @@ fn files_that_change_while_checks_run_are_uncertain() {
 }
 
 #[test]
+fn criteria_that_were_rewritten_and_restored_are_uncertain_and_other_files_are_not() {
+    let touched = |at: &'static str| move |evidence: &mut Evidence| evidence.checks[1].touched.push(path(at));
+    assert_uncertain(&judged("", touched("tests/a.sh")), Reason::CriteriaUnstable);
+    assert_eq!(judged("", touched("src/a.sh")).word(), VerdictWord::Verified);
+}
+
+#[test]
 fn outputs_of_a_command_may_be_rewritten_by_it_alone() {
     let text = plan_with("").bytes().to_vec();
     let text = String::from_utf8(text).unwrap().replacen(
