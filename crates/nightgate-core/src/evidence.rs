@@ -257,12 +257,31 @@ pub struct Room {
     /// The setup steps, in the plan's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<SetupRun>,
+    /// Products of setup at base that can stand in for files which the candidate changed or deleted: the first of them, at
+    /// most [`StandIn::SAMPLE`]. Where there are any, no check is run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stand_ins: Vec<StandIn>,
     /// Why the room couldn't be made, where it couldn't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// How many untracked files the checks left behind.
     #[serde(default)]
     pub untracked_after: u64,
+}
+
+/// A product of setup that can be taken for a file which the candidate changed or deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StandIn {
+    /// What setup made at base and left as it was.
+    pub product: RepoPath,
+    /// The file of base that the candidate has otherwise, or not any more.
+    pub source: RepoPath,
+}
+
+impl StandIn {
+    /// How many are named.
+    pub const SAMPLE: usize = 20;
 }
 
 /// How one program ended. A check that *said no*, one that *could not find out* and one that was *not run* differ here.

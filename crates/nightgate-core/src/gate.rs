@@ -205,6 +205,8 @@ reasons! {
     VerifierError = "verifier_error", Uncertain;
     /// A setup step failed.
     SetupFailed = "setup_failed", Uncertain;
+    /// A product of setup can stand in for a file that the candidate changed or deleted.
+    SetupStale = "setup_stale", Uncertain;
     /// A tool isn't the one of the plan.
     ToolChanged = "tool_changed", Uncertain;
     /// The plan's bytes aren't those that were approved.

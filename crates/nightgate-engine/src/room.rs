@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nightgate_core::declaration::{Check, Setup, Terms};
-use nightgate_core::evidence::{CheckRun, Exit, Room, SetupRun, SetupTree, Stream, Survivors};
+use nightgate_core::evidence::{CheckRun, Exit, Room, SetupRun, SetupTree, StandIn, Stream, Survivors};
 use nightgate_core::isolation::Enforcement;
-use nightgate_core::tree::Listing;
+use nightgate_core::stand_in::Sources;
+use nightgate_core::tree::{Listing, changes};
 use nightgate_core::{JobId, RepoPath, TreeId};
-use nightgate_host::env::{Environment, EnvironmentSpec, Role};
+use nightgate_host::env::{BYTE_CODE_FOLDER, Environment, EnvironmentSpec, Role};
 use nightgate_host::process::{Ended, Stdin};
 use nightgate_host::repository::Repository;
-use nightgate_host::room::{self as clean, Observation};
+use nightgate_host::room::{self as clean, Observation, StandIns};
 
 use crate::Engine;
 use crate::error::EngineError;
@@ -74,7 +75,7 @@ impl Engine {
     ) -> Result<RoomFacts, EngineError> {
         let mut facts = RoomFacts::default();
         for (place, check) in request.checks.iter().enumerate() {
-            if facts.room.fault.is_some() || facts.room.setup.iter().any(|step| !step.exit.is_success()) {
+            if !is_usable(&facts.room) {
                 facts
                     .checks
                     .push(without_run(check, Exit::NotRun { text: "there was no clean room".to_owned() }));
@@ -131,7 +132,7 @@ impl Engine {
     ///
     /// Setup runs on base: nothing that the attempt wrote is there yet. A step whose inputs the candidate changed runs
     /// again on the candidate. The candidate's files are written after it, so that no build output looks newer than its
-    /// source.
+    /// source. Where a product of base can be taken for a file that the candidate changed, the room isn't clean.
     fn prepare(
         &self,
         request: &RoomRequest<'_>,
@@ -152,6 +153,10 @@ impl Engine {
                     return Ok(None);
                 }
             }
+            drop_byte_code(folders, base.listing).map_err(|fault| doing(&fault))?;
+            let changed = changes(base.listing, candidate.listing);
+            let stand_ins = StandIns::find(&folders.tree, base.listing, &Sources::of(&changed))
+                .map_err(|fault| doing(&fault))?;
             let lay =
                 |from: &TreeId| clean::lay_candidate(request.repository, from, candidate.tree, &folders.tree);
             lay(base.tree).map_err(|fault| doing(&fault))?;
@@ -159,7 +164,13 @@ impl Engine {
                 if !self.run_setup(request, folders, step, SetupTree::Candidate, facts, observer)? {
                     return Ok(None);
                 }
+                drop_byte_code(folders, candidate.listing).map_err(|fault| doing(&fault))?;
                 lay(candidate.tree).map_err(|fault| doing(&fault))?;
+            }
+            facts.room.stand_ins = stand_ins.left_in(&folders.tree).map_err(|fault| doing(&fault))?;
+            facts.room.stand_ins.truncate(StandIn::SAMPLE);
+            if !facts.room.stand_ins.is_empty() {
+                return Ok(None);
             }
         }
         let seen = clean::observe(&folders.tree, candidate.listing, request.repository.object_format());
@@ -379,6 +390,17 @@ fn without_run(check: &Check, exit: Exit) -> CheckRun {
         unread: Vec::new(),
         survivors: Survivors::default(),
     }
+}
+
+/// False where a room failed for a reason that the next one will have too.
+fn is_usable(room: &Room) -> bool {
+    room.fault.is_none() && room.stand_ins.is_empty() && room.setup.iter().all(|step| step.exit.is_success())
+}
+
+/// Removes byte code that a setup step made, in the tree and where Python keeps it for the room.
+fn drop_byte_code(folders: &Folders, tracked: &Listing) -> Result<(), Box<dyn std::error::Error>> {
+    nightgate_host::walk::remove_tree(&folders.tmp.join(BYTE_CODE_FOLDER), &folders.root)?;
+    Ok(clean::remove_byte_code(&folders.tree, tracked)?)
 }
 
 fn inputs_differ(step: &Setup, base: Side<'_>, candidate: Side<'_>) -> bool {

@@ -106,6 +106,11 @@ impl Stamp {
     pub fn changed(&self) -> (i64, i64) {
         self.changed
     }
+
+    /// True for two states of one file between which nothing wrote to it. Its names and rights may differ.
+    pub fn is_unwritten_since(&self, other: &Self) -> bool {
+        Self { changed: other.changed, ..*self } == *other
+    }
 }
 
 /// An entry of a folder, by `lstat`.

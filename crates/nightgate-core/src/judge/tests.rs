@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::{is_vetoed, judge};
 use crate::evidence::{
     CaptureProblem, CaptureProblemKind, CriteriaEntry, CriteriaKind, Evidence, Exit, SetupRun, SetupTree,
-    Stream,
+    StandIn, Stream,
 };
 use crate::gate::{FailureClass, GateOutcome, Reason, Role};
 use crate::plan::Plan;
@@ -341,6 +341,23 @@ fn a_failed_setup_step_is_uncertain() {
         });
     });
     assert_uncertain(&verdict, Reason::SetupFailed);
+}
+
+#[test]
+fn a_product_of_setup_that_can_stand_in_for_a_file_is_uncertain_whatever_the_checks_say() {
+    let stand_in = |evidence: &mut Evidence| {
+        let stand_in = StandIn { product: path("out/a.o"), source: path("src/a.sh") };
+        evidence.room.as_mut().unwrap().stand_ins.push(stand_in);
+    };
+    assert_uncertain(&judged("", stand_in), Reason::SetupStale);
+    let verdict = judged("", |evidence| {
+        stand_in(evidence);
+        for run in &mut evidence.checks {
+            run.exit = Exit::NotRun { text: "the clean room failed".into() };
+        }
+    });
+    assert_uncertain(&verdict, Reason::SetupStale);
+    assert_eq!(verdict.reasons(), [Reason::SetupStale]);
 }
 
 #[test]
