@@ -261,12 +261,25 @@ pub struct Room {
     /// most [`StandIn::SAMPLE`]. Where there are any, no check is run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stand_ins: Vec<StandIn>,
+    /// What lay above the room, just before a check or just after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub above: Vec<Above>,
     /// Why the room couldn't be made, where it couldn't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// How many untracked files the checks left behind.
     #[serde(default)]
     pub untracked_after: u64,
+}
+
+/// Something in a folder above the clean room that a tool finds by looking upwards.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Above {
+    /// Where it lies on the machine.
+    pub path: String,
+    /// Which tool looks for it.
+    pub tool: String,
 }
 
 /// A product of setup that can be taken for a file which the candidate changed or deleted.

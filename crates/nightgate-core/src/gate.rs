@@ -161,6 +161,8 @@ reasons! {
     CriteriaUnstable = "criteria_unstable", Uncertain;
     /// A file that steers the checks was changed.
     InfluenceChanged = "influence_changed", Tamper;
+    /// A file that steers tools lies in a folder above the clean room.
+    InfluenceAbove = "influence_above", Uncertain;
     /// A check said no.
     CheckFailed = "check_failed", Implementation;
     /// A signal that wasn't ours ended a check.

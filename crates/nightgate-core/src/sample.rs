@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::declaration::Declaration;
 use crate::evidence::{
-    Capture, CaptureProblem, CaptureProblemKind, CaptureSource, CheckRun, CriteriaEntry, CriteriaKind,
+    Above, Capture, CaptureProblem, CaptureProblemKind, CaptureSource, CheckRun, CriteriaEntry, CriteriaKind,
     Evidence, Exit, Isolation, LeftOut, Remaining, Room, StandIn, Stream, Survivors,
 };
 use crate::gate::{Finding, Gate, GateOutcome, GateResult, Reason, Role};
@@ -152,6 +152,10 @@ pub(crate) fn any_loss() -> impl Strategy<Value = fn(&mut Evidence)> {
         |e| {
             let stand_in = StandIn { product: path("src/a.o"), source: path("src/a.c") };
             e.room.as_mut().unwrap().stand_ins.push(stand_in);
+        },
+        |e| {
+            let above = Above { path: "/package.json".to_owned(), tool: "node".to_owned() };
+            e.room.as_mut().unwrap().above.push(above);
         },
         |e| e.faults.push("a fault".to_owned()),
         |e| e.plan = Digest::of(b"another plan"),

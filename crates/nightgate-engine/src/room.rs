@@ -7,11 +7,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nightgate_core::declaration::{Check, Setup, Terms};
-use nightgate_core::evidence::{CheckRun, Exit, Room, SetupRun, SetupTree, StandIn, Stream, Survivors};
+use nightgate_core::evidence::{
+    Above, CheckRun, Exit, Room, SetupRun, SetupTree, StandIn, Stream, Survivors,
+};
 use nightgate_core::isolation::Enforcement;
 use nightgate_core::stand_in::Sources;
 use nightgate_core::tree::{Listing, changes};
 use nightgate_core::{JobId, RepoPath, TreeId};
+use nightgate_host::above;
 use nightgate_host::env::{BYTE_CODE_FOLDER, Environment, EnvironmentSpec, Role};
 use nightgate_host::process::{Ended, Stdin};
 use nightgate_host::repository::Repository;
@@ -253,7 +256,9 @@ impl Engine {
         let check = request.checks[place];
         observer.step(&Step::Check(check.name.clone()));
         let log_name = format!("{}-check-{place}", request.log_prefix);
+        note_above(folders, facts);
         let mut run = self.run_check(request, folders, check, log_name, facts, observer)?;
+        note_above(folders, facts);
         let format = request.repository.object_format();
         let after = clean::observe(&folders.tree, request.candidate.listing, format);
         run.drift = clean::drift(&laid, &after);
@@ -389,6 +394,27 @@ fn without_run(check: &Check, exit: Exit) -> CheckRun {
         touched: Vec::new(),
         unread: Vec::new(),
         survivors: Survivors::default(),
+    }
+}
+
+/// Adds what tools would find above the room, each once.
+fn note_above(folders: &Folders, facts: &mut RoomFacts) {
+    let doing = "look for files above the clean room that steer tools";
+    let seen = match above::look(&folders.root) {
+        Ok(seen) => seen,
+        Err(fault) => return facts.faults.push(format!("failed to {doing}: {fault}")),
+    };
+    for found in seen.found {
+        let found = Above { path: found.path.display().to_string(), tool: found.tool.to_owned() };
+        if !facts.room.above.contains(&found) {
+            facts.room.above.push(found);
+        }
+    }
+    for text in seen.unknown {
+        let text = format!("failed to {doing}: {text}");
+        if !facts.faults.contains(&text) {
+            facts.faults.push(text);
+        }
     }
 }
 

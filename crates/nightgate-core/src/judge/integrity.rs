@@ -112,6 +112,14 @@ fn room(evidence: &Evidence, findings: &mut Findings) {
             format!("the clean room could not be made: {fault}"),
         );
     }
+    for above in &room.above {
+        let text = format!(
+            "{} lies above the clean room, where {} looks for it: set NIGHTGATE_HOME to a folder with nothing of the kind \
+             above it, or remove it",
+            above.path, above.tool
+        );
+        findings.unsure(Reason::InfluenceAbove, None, text);
+    }
     for stand_in in &room.stand_ins {
         let (product, source) = (&stand_in.product, &stand_in.source);
         let what = match evidence

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::{is_vetoed, judge};
 use crate::evidence::{
-    CaptureProblem, CaptureProblemKind, CriteriaEntry, CriteriaKind, Evidence, Exit, SetupRun, SetupTree,
-    StandIn, Stream,
+    Above, CaptureProblem, CaptureProblemKind, CriteriaEntry, CriteriaKind, Evidence, Exit, SetupRun,
+    SetupTree, StandIn, Stream,
 };
 use crate::gate::{FailureClass, GateOutcome, Reason, Role};
 use crate::plan::Plan;
@@ -358,6 +358,16 @@ fn a_product_of_setup_that_can_stand_in_for_a_file_is_uncertain_whatever_the_che
     });
     assert_uncertain(&verdict, Reason::SetupStale);
     assert_eq!(verdict.reasons(), [Reason::SetupStale]);
+}
+
+#[test]
+fn what_steers_tools_from_above_the_room_is_uncertain() {
+    let verdict = judged("", |evidence| {
+        let above = Above { path: "/home/u/package.json".into(), tool: "node".into() };
+        evidence.room.as_mut().unwrap().above.push(above);
+    });
+    assert_uncertain(&verdict, Reason::InfluenceAbove);
+    assert!(verdict.findings()[0].1.text.contains("/home/u/package.json"), "{verdict:#?}");
 }
 
 #[test]

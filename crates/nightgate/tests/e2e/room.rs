@@ -1,10 +1,13 @@
-//! What a clean room holds beside the candidate: what setup made there.
+//! What a check can see beside the candidate: what setup made in the room, and what lies above it.
 //! What a check's end means is `verify`.
 
 use serde_json::{Value, json};
 use testkit::Repository;
 
-use crate::bench::{assert_nothing_left, codes, declared, environment, shell, shop, told_again, verify};
+use crate::bench::{
+    HONEST, assert_nothing_left, codes, declared, environment, environments, run, shell, shop, told_again,
+    verify,
+};
 
 /// Judges what `work` does on top of a shop with some sources, with these setup steps and this one check.
 #[track_caller]
@@ -110,4 +113,42 @@ fn dependencies_that_setup_fetched_stand_in_for_nothing_of_the_project() {
     assert_answer(&said, "VERIFIED", &[], "an honest deletion");
     let said = judge(fetch(), CHECK, remove("vendor/index.php"));
     assert_answer(&said, "UNCERTAIN", &["setup_stale"], "a file of the same folder");
+}
+
+#[test]
+fn configuration_above_the_clean_rooms_that_tools_would_find_is_uncertain_and_told_before_the_agent_starts() {
+    for hermetic in environments() {
+        let repository = shop(&hermetic);
+        // Nightgate's home lies in the environment's root; the repository and the user's home lie beside it.
+        hermetic.write("home/package.json", "{}");
+        hermetic.write("package.json.bak", "{}");
+        let outcome = run(&hermetic, &repository, &declared(json!({})), HONEST);
+        assert_answer(&told_again(&hermetic, outcome.assert_code(0)), "VERIFIED", &[], "nothing above");
+        assert_eq!(outcome.stderr_text(), "");
+
+        hermetic.write(".cargo/config.toml", "[target.'cfg(all())']\nrunner = 'true'\n");
+        hermetic.write("package.json", "{}");
+        let outcome = run(&hermetic, &repository, &declared(json!({})), HONEST);
+        let said = told_again(&hermetic, outcome.assert_code(2));
+        assert_answer(&said, "UNCERTAIN", &["influence_above"], "above");
+        let root = hermetic.root().display();
+        for (reason, name) in [(0, ".cargo/config.toml"), (1, "package.json")] {
+            let text = said["reasons"][reason]["text"].as_str().expect("a reason has a text");
+            assert!(
+                text.starts_with(&format!("{root}/{name} ")) && text.contains("NIGHTGATE_HOME"),
+                "{text}"
+            );
+            assert!(outcome.stderr_text().contains(&format!("{root}/{name}")), "{outcome}");
+        }
+        assert_eq!(said["checks"][0]["passed"], json!(true), "{said:#}");
+        assert_nothing_left(&hermetic);
+    }
+}
+
+#[test]
+fn configuration_that_a_check_puts_above_its_room_is_seen_after_it() {
+    let plant = "touch ../go.mod && exec sh check.sh";
+    let said = judge(json!([]), plant, |_| {});
+    assert_answer(&said, "UNCERTAIN", &["influence_above"], "planted");
+    assert!(said["reasons"][0]["text"].as_str().is_some_and(|text| text.contains("/go.mod ")), "{said:#}");
 }
