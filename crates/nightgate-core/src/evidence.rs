@@ -311,7 +311,7 @@ pub enum Exit {
         /// The signal's number.
         signal: i32,
     },
-    /// A limit of ours ended it.
+    /// A limit ended it: one of ours, or the machine's memory.
     Killed {
         /// Which limit, in words.
         limit: String,
@@ -431,12 +431,26 @@ impl Exit {
         *self == Self::Exited { code: 0 }
     }
 
+    /// The same end, where nobody says who sent a SIGKILL: it may have been the kernel, for want of memory. `killed_any` is
+    /// whether the kernel killed anything for that reason while the program ran, `None` where that can't be known. A shell
+    /// tells its child's SIGKILL as status 137.
+    #[must_use]
+    pub fn or_out_of_memory(self, killed_any: Option<bool>) -> Self {
+        let is_kill = matches!(self, Self::Signalled { signal: 9 } | Self::Exited { code: 137 });
+        let limit = match killed_any {
+            Some(true) => "the kernel killed for want of memory while it ran, and SIGKILL ended it",
+            None => "SIGKILL ended it, and whether the kernel sent it for want of memory can't be known",
+            Some(false) => return self,
+        };
+        if is_kill { Self::Killed { limit: limit.to_owned() } } else { self }
+    }
+
     /// One line for a person.
     pub fn describe(&self) -> String {
         match self {
             Self::Exited { code } => format!("exit {code}"),
             Self::Signalled { signal } => format!("ended by signal {signal}"),
-            Self::Killed { limit } => format!("ended by a limit of ours: {limit}"),
+            Self::Killed { limit } => format!("ended by a limit: {limit}"),
             Self::TimedOut { seconds } => format!("not finished after {seconds} s"),
             Self::NotStarted { text } => format!("could not be started: {text}"),
             Self::Cancelled => "interrupted".to_owned(),

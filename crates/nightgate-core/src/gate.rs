@@ -171,7 +171,7 @@ reasons! {
     CheckTimeout = "check_timeout", Uncertain;
     /// A check could not be started, or its tool isn't there.
     CheckNotStarted = "check_not_started", Uncertain;
-    /// A limit of ours ended a check.
+    /// A limit ended a check: one of ours, or the machine's memory.
     CheckKilled = "check_killed", Uncertain;
     /// A check was interrupted by a person.
     CheckCancelled = "check_cancelled", Uncertain;

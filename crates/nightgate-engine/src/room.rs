@@ -16,6 +16,7 @@ use nightgate_core::tree::{Listing, changes};
 use nightgate_core::{JobId, RepoPath, TreeId};
 use nightgate_host::above;
 use nightgate_host::env::{BYTE_CODE_FOLDER, Environment, EnvironmentSpec, Role};
+use nightgate_host::memory::Kills;
 use nightgate_host::process::{Ended, Stdin};
 use nightgate_host::repository::Repository;
 use nightgate_host::room::{self as clean, Observation, StandIns};
@@ -286,6 +287,7 @@ impl Engine {
             Err(text) => return Ok(without_run(check, Exit::NotStarted { text })),
         };
         let seconds = check.timeout_seconds;
+        let killed = Kills::count();
         let ended = self.run_one(
             request,
             folders,
@@ -299,7 +301,7 @@ impl Engine {
         )?;
         Ok(CheckRun {
             name: check.name.clone(),
-            exit: exit_of(&ended, seconds),
+            exit: exit_of(&ended, seconds).or_out_of_memory(Kills::count().grew_since(&killed)),
             stdout: self.keep_stream(&ended.stdout, &mut facts.faults),
             stderr: self.keep_stream(&ended.stderr, &mut facts.faults),
             duration_ms: milliseconds(ended.duration),

@@ -13,6 +13,7 @@ pub mod hash;
 pub mod ignored;
 pub mod lock;
 pub mod log;
+pub mod memory;
 pub mod process;
 pub mod repository;
 pub mod room;

@@ -263,6 +263,21 @@ fn a_check_that_said_no_is_failed_and_one_that_could_not_say_is_uncertain() {
 }
 
 #[test]
+fn a_kill_that_may_be_the_kernels_for_want_of_memory_is_uncertain_and_any_other_end_is_what_it_was() {
+    let kills = [Exit::Signalled { signal: 9 }, Exit::Exited { code: 137 }];
+    for exit in &kills {
+        for killed_any in [Some(true), None] {
+            let verdict = judged("", |e| e.checks[0].exit = exit.clone().or_out_of_memory(killed_any));
+            assert_uncertain(&verdict, Reason::CheckKilled);
+        }
+        assert_eq!(exit.clone().or_out_of_memory(Some(false)), *exit);
+    }
+    for exit in [Exit::Signalled { signal: 15 }, Exit::Exited { code: 1 }, Exit::Exited { code: 0 }] {
+        assert_eq!(exit.clone().or_out_of_memory(Some(true)), exit);
+    }
+}
+
+#[test]
 fn a_failure_that_base_has_too_is_told_and_not_excused() {
     let verdict = judged("", |evidence| evidence.checks[0].exit = Exit::Exited { code: 1 });
     assert_failed(&verdict, Reason::CheckFailed);
