@@ -8,6 +8,7 @@ mod bench;
 mod environment;
 mod kill;
 mod reader;
+mod room;
 mod status;
 mod toolchain;
 mod untouched;
