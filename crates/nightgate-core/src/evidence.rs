@@ -257,12 +257,44 @@ pub struct Room {
     /// The setup steps, in the plan's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<SetupRun>,
+    /// Products of setup at base that can stand in for files which the candidate changed or deleted: the first of them, at
+    /// most [`StandIn::SAMPLE`]. Where there are any, no check is run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stand_ins: Vec<StandIn>,
+    /// What lay above the room, just before a check or just after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub above: Vec<Above>,
     /// Why the room couldn't be made, where it couldn't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// How many untracked files the checks left behind.
     #[serde(default)]
     pub untracked_after: u64,
+}
+
+/// Something in a folder above the clean room that a tool finds by looking upwards.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Above {
+    /// Where it lies on the machine.
+    pub path: String,
+    /// Which tool looks for it.
+    pub tool: String,
+}
+
+/// A product of setup that can be taken for a file which the candidate changed or deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StandIn {
+    /// What setup made at base and left as it was.
+    pub product: RepoPath,
+    /// The file of base that the candidate has otherwise, or not any more.
+    pub source: RepoPath,
+}
+
+impl StandIn {
+    /// How many are named.
+    pub const SAMPLE: usize = 20;
 }
 
 /// How one program ended. A check that *said no*, one that *could not find out* and one that was *not run* differ here.
@@ -279,7 +311,7 @@ pub enum Exit {
         /// The signal's number.
         signal: i32,
     },
-    /// A limit of ours ended it.
+    /// A limit ended it: one of ours, or the machine's memory.
     Killed {
         /// Which limit, in words.
         limit: String,
@@ -342,6 +374,10 @@ pub struct CheckRun {
     /// Tracked files that were different after it from what they were before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drift: Vec<RepoPath>,
+    /// Criteria files that hold the same before and after it, and were written, replaced, renamed or given other rights in
+    /// between.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touched: Vec<RepoPath>,
     /// What couldn't be read of the room after it; any of them means that drift isn't known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,
@@ -395,12 +431,26 @@ impl Exit {
         *self == Self::Exited { code: 0 }
     }
 
+    /// The same end, where nobody says who sent a SIGKILL: it may have been the kernel, for want of memory. `killed_any` is
+    /// whether the kernel killed anything for that reason while the program ran, `None` where that can't be known. A shell
+    /// tells its child's SIGKILL as status 137.
+    #[must_use]
+    pub fn or_out_of_memory(self, killed_any: Option<bool>) -> Self {
+        let is_kill = matches!(self, Self::Signalled { signal: 9 } | Self::Exited { code: 137 });
+        let limit = match killed_any {
+            Some(true) => "the kernel killed for want of memory while it ran, and SIGKILL ended it",
+            None => "SIGKILL ended it, and whether the kernel sent it for want of memory can't be known",
+            Some(false) => return self,
+        };
+        if is_kill { Self::Killed { limit: limit.to_owned() } } else { self }
+    }
+
     /// One line for a person.
     pub fn describe(&self) -> String {
         match self {
             Self::Exited { code } => format!("exit {code}"),
             Self::Signalled { signal } => format!("ended by signal {signal}"),
-            Self::Killed { limit } => format!("ended by a limit of ours: {limit}"),
+            Self::Killed { limit } => format!("ended by a limit: {limit}"),
             Self::TimedOut { seconds } => format!("not finished after {seconds} s"),
             Self::NotStarted { text } => format!("could not be started: {text}"),
             Self::Cancelled => "interrupted".to_owned(),

@@ -161,6 +161,8 @@ reasons! {
     CriteriaUnstable = "criteria_unstable", Uncertain;
     /// A file that steers the checks was changed.
     InfluenceChanged = "influence_changed", Tamper;
+    /// A file that steers tools lies in a folder above the clean room.
+    InfluenceAbove = "influence_above", Uncertain;
     /// A check said no.
     CheckFailed = "check_failed", Implementation;
     /// A signal that wasn't ours ended a check.
@@ -169,7 +171,7 @@ reasons! {
     CheckTimeout = "check_timeout", Uncertain;
     /// A check could not be started, or its tool isn't there.
     CheckNotStarted = "check_not_started", Uncertain;
-    /// A limit of ours ended a check.
+    /// A limit ended a check: one of ours, or the machine's memory.
     CheckKilled = "check_killed", Uncertain;
     /// A check was interrupted by a person.
     CheckCancelled = "check_cancelled", Uncertain;
@@ -205,6 +207,8 @@ reasons! {
     VerifierError = "verifier_error", Uncertain;
     /// A setup step failed.
     SetupFailed = "setup_failed", Uncertain;
+    /// A product of setup can stand in for a file that the candidate changed or deleted.
+    SetupStale = "setup_stale", Uncertain;
     /// A tool isn't the one of the plan.
     ToolChanged = "tool_changed", Uncertain;
     /// The plan's bytes aren't those that were approved.

@@ -21,6 +21,7 @@ pub mod plan;
 pub mod record;
 #[cfg(test)]
 mod sample;
+pub mod stand_in;
 pub mod strict_json;
 pub mod tree;
 pub mod verdict;

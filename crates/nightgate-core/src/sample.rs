@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use crate::declaration::Declaration;
 use crate::evidence::{
-    Capture, CaptureProblem, CaptureProblemKind, CaptureSource, CheckRun, CriteriaEntry, CriteriaKind,
-    Evidence, Exit, Isolation, LeftOut, Remaining, Room, Stream, Survivors,
+    Above, Capture, CaptureProblem, CaptureProblemKind, CaptureSource, CheckRun, CriteriaEntry, CriteriaKind,
+    Evidence, Exit, Isolation, LeftOut, Remaining, Room, StandIn, Stream, Survivors,
 };
 use crate::gate::{Finding, Gate, GateOutcome, GateResult, Reason, Role};
 use crate::isolation::IsolationLevel;
@@ -62,6 +62,7 @@ pub(crate) fn check_run(name: &str, exit: Exit) -> CheckRun {
         duration_ms: 10,
         program_removed: false,
         drift: Vec::new(),
+        touched: Vec::new(),
         unread: Vec::new(),
         survivors: Survivors::default(),
     }
@@ -94,7 +95,7 @@ pub(crate) fn honest(plan: &Plan) -> Evidence {
             check_run("tests", Exit::Exited { code: 0 }),
             check_run("style", Exit::Exited { code: 0 }),
         ],
-        room: Some(Room { tree: Some(tree('c')), setup: Vec::new(), fault: None, untracked_after: 0 }),
+        room: Some(Room { tree: Some(tree('c')), ..Room::default() }),
         changed_tools: Vec::new(),
         faults: Vec::new(),
     }
@@ -146,8 +147,16 @@ pub(crate) fn any_loss() -> impl Strategy<Value = fn(&mut Evidence)> {
         |e| e.checks[0].stdout.log = None,
         |e| e.checks[0].unread.push("unread".to_owned()),
         |e| e.checks[1].survivors.remaining = Remaining::Some(1),
-        |e| e.room = Some(Room { tree: None, setup: Vec::new(), fault: None, untracked_after: 0 }),
-        |e| e.room = Some(Room { tree: Some(tree('d')), setup: Vec::new(), fault: None, untracked_after: 0 }),
+        |e| e.room = Some(Room::default()),
+        |e| e.room = Some(Room { tree: Some(tree('d')), ..Room::default() }),
+        |e| {
+            let stand_in = StandIn { product: path("src/a.o"), source: path("src/a.c") };
+            e.room.as_mut().unwrap().stand_ins.push(stand_in);
+        },
+        |e| {
+            let above = Above { path: "/package.json".to_owned(), tool: "node".to_owned() };
+            e.room.as_mut().unwrap().above.push(above);
+        },
         |e| e.faults.push("a fault".to_owned()),
         |e| e.plan = Digest::of(b"another plan"),
         |e| e.capture.base = commit('d'),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use nightgate_core::declaration::{Check, DeclarationError, Refusal, Terms};
-use nightgate_core::evidence::{CheckRun, Exit, Stream};
+use nightgate_core::evidence::{Above, CheckRun, Exit, Stream};
 use nightgate_core::isolation::Enforcement;
 use nightgate_core::plan::{AtBase, DeclarationSource, FreezeFacts, Plan};
 use nightgate_core::tree::Listing;
@@ -42,6 +42,9 @@ pub struct FreezeRecord {
     pub capabilities: Vec<Enforcement>,
     /// Where each tool was found.
     pub tools: Vec<(String, String)>,
+    /// What lay above the clean rooms while they ran; each verdict says so again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub above: Vec<Above>,
 }
 
 /// Which checks are run at base.
@@ -111,8 +114,12 @@ impl Engine {
             .iter()
             .filter(|check| base_checks == BaseChecks::All || check.must_fail_on_base)
             .collect();
-        let mut record =
-            FreezeRecord { checks: Vec::new(), capabilities: Vec::new(), tools: programs.places() };
+        let mut record = FreezeRecord {
+            checks: Vec::new(),
+            capabilities: Vec::new(),
+            tools: programs.places(),
+            above: Vec::new(),
+        };
         if !chosen.is_empty() {
             for check in &chosen {
                 observer.step(&Step::CheckAtBase(check.name.clone()));
@@ -147,6 +154,10 @@ impl Engine {
                     return Err(refused(format!("check `{}` at base: {why}{words}", run.name)));
                 }
             }
+            if !facts.room.above.is_empty() {
+                observer.step(&Step::InfluenceAbove(facts.room.above.clone()));
+            }
+            record.above = facts.room.above;
             record.checks = facts.checks;
             record.capabilities = facts.enforcements;
         }

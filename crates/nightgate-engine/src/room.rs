@@ -8,14 +8,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nightgate_core::declaration::{Check, Setup, Terms};
-use nightgate_core::evidence::{CheckRun, Exit, Room, SetupRun, SetupTree, Stream, Survivors};
+use nightgate_core::evidence::{
+    Above, CheckRun, Exit, Room, SetupRun, SetupTree, StandIn, Stream, Survivors,
+};
 use nightgate_core::isolation::Enforcement;
-use nightgate_core::tree::{EntryMode, Listing};
+use nightgate_core::stand_in::Sources;
+use nightgate_core::tree::{EntryMode, Listing, changes};
 use nightgate_core::{JobId, RepoPath, TreeId};
-use nightgate_host::env::{Environment, EnvironmentSpec, Role};
+use nightgate_host::above;
+use nightgate_host::env::{BYTE_CODE_FOLDER, Environment, EnvironmentSpec, Role};
+use nightgate_host::memory::Kills;
 use nightgate_host::process::{Ended, Stdin};
 use nightgate_host::repository::Repository;
-use nightgate_host::room::{self as clean, Observation};
+use nightgate_host::room::{self as clean, Observation, StandIns};
+use nightgate_host::sandbox::Strength;
 
 use crate::Engine;
 use crate::confine::{Place, Purpose, Shown, named_files};
@@ -82,7 +88,7 @@ impl Engine {
     ) -> Result<RoomFacts, EngineError> {
         let mut facts = RoomFacts::default();
         for (place, check) in request.checks.iter().enumerate() {
-            if facts.room.fault.is_some() || facts.room.setup.iter().any(|step| !step.exit.is_success()) {
+            if !is_usable(&facts.room) {
                 facts
                     .checks
                     .push(without_run(check, Exit::NotRun { text: "there was no clean room".to_owned() }));
@@ -139,7 +145,7 @@ impl Engine {
     ///
     /// Setup runs on base: nothing that the attempt wrote is there yet. A step whose inputs the candidate changed runs
     /// again on the candidate. The candidate's files are written after it, so that no build output looks newer than its
-    /// source.
+    /// source. Where a product of base can be taken for a file that the candidate changed, the room isn't clean.
     fn prepare(
         &self,
         request: &RoomRequest<'_>,
@@ -160,6 +166,10 @@ impl Engine {
                     return Ok(None);
                 }
             }
+            drop_byte_code(folders, base.listing).map_err(|fault| doing(&fault))?;
+            let changed = changes(base.listing, candidate.listing);
+            let stand_ins = StandIns::find(&folders.tree, base.listing, &Sources::of(&changed))
+                .map_err(|fault| doing(&fault))?;
             let lay =
                 |from: &TreeId| clean::lay_candidate(request.repository, from, candidate.tree, &folders.tree);
             lay(base.tree).map_err(|fault| doing(&fault))?;
@@ -167,7 +177,13 @@ impl Engine {
                 if !self.run_setup(request, folders, step, SetupTree::Candidate, facts, observer)? {
                     return Ok(None);
                 }
+                drop_byte_code(folders, candidate.listing).map_err(|fault| doing(&fault))?;
                 lay(candidate.tree).map_err(|fault| doing(&fault))?;
+            }
+            facts.room.stand_ins = stand_ins.left_in(&folders.tree).map_err(|fault| doing(&fault))?;
+            facts.room.stand_ins.truncate(StandIn::SAMPLE);
+            if !facts.room.stand_ins.is_empty() {
+                return Ok(None);
             }
         }
         let seen = clean::observe(&folders.tree, candidate.listing, request.repository.object_format());
@@ -177,6 +193,7 @@ impl Engine {
                 Some(format!("it doesn't hold the captured tree: {}", seen.problems.join("; ")));
             return Ok(None);
         }
+        clean::settle(&seen);
         Ok(Some(seen))
     }
 
@@ -249,10 +266,22 @@ impl Engine {
         let check = request.checks[place];
         observer.step(&Step::Check(check.name.clone()));
         let log_name = format!("{}-check-{place}", request.log_prefix);
+        // A box with namespaces shows nothing above its tree.
+        let looks_up = self.strength(request.job)? != Some(Strength::Namespaces);
+        if looks_up {
+            note_above(folders, facts);
+        }
         let mut run = self.run_check(request, folders, check, log_name, facts, observer)?;
+        if looks_up {
+            note_above(folders, facts);
+        }
         let format = request.repository.object_format();
         let after = clean::observe(&folders.tree, request.candidate.listing, format);
         run.drift = clean::drift(&laid, &after);
+        run.touched = clean::touched(&laid, &after);
+        // A product file that is made again with the same content is honest work, and may be one of thousands.
+        run.touched
+            .retain(|path| request.terms.criteria_paths.iter().any(|criteria| path.is_at_or_below(criteria)));
         run.unread = after.problems.clone();
         facts.room.untracked_after += after.untracked;
         facts.checks.push(run);
@@ -273,6 +302,7 @@ impl Engine {
             Err(text) => return Ok(without_run(check, Exit::NotStarted { text })),
         };
         let seconds = check.timeout_seconds;
+        let killed = Kills::count();
         let ended = self.run_one(
             request,
             folders,
@@ -286,12 +316,13 @@ impl Engine {
         )?;
         Ok(CheckRun {
             name: check.name.clone(),
-            exit: exit_of(&ended, seconds),
+            exit: exit_of(&ended, seconds).or_out_of_memory(Kills::count().grew_since(&killed)),
             stdout: self.keep_stream(&ended.stdout, &mut facts.faults),
             stderr: self.keep_stream(&ended.stderr, &mut facts.faults),
             duration_ms: milliseconds(ended.duration),
             program_removed: program_removed(check, request.base.listing, request.candidate.listing),
             drift: Vec::new(),
+            touched: Vec::new(),
             unread: Vec::new(),
             survivors: survivors_of(&ended.stop),
         })
@@ -410,9 +441,42 @@ fn without_run(check: &Check, exit: Exit) -> CheckRun {
         duration_ms: 0,
         program_removed: false,
         drift: Vec::new(),
+        touched: Vec::new(),
         unread: Vec::new(),
         survivors: Survivors::default(),
     }
+}
+
+/// Adds what tools would find above the room, each once.
+fn note_above(folders: &Folders, facts: &mut RoomFacts) {
+    let doing = "look for files above the clean room that steer tools";
+    let seen = match above::look(&folders.root) {
+        Ok(seen) => seen,
+        Err(fault) => return facts.faults.push(format!("failed to {doing}: {fault}")),
+    };
+    for found in seen.found {
+        let found = Above { path: found.path.display().to_string(), tool: found.tool.to_owned() };
+        if !facts.room.above.contains(&found) {
+            facts.room.above.push(found);
+        }
+    }
+    for text in seen.unknown {
+        let text = format!("failed to {doing}: {text}");
+        if !facts.faults.contains(&text) {
+            facts.faults.push(text);
+        }
+    }
+}
+
+/// False where a room failed for a reason that the next one will have too.
+fn is_usable(room: &Room) -> bool {
+    room.fault.is_none() && room.stand_ins.is_empty() && room.setup.iter().all(|step| step.exit.is_success())
+}
+
+/// Removes byte code that a setup step made, in the tree and where Python keeps it for the room.
+fn drop_byte_code(folders: &Folders, tracked: &Listing) -> Result<(), Box<dyn std::error::Error>> {
+    nightgate_host::walk::remove_tree(&folders.tmp.join(BYTE_CODE_FOLDER), &folders.root)?;
+    Ok(clean::remove_byte_code(&folders.tree, tracked)?)
 }
 
 fn inputs_differ(step: &Setup, base: Side<'_>, candidate: Side<'_>) -> bool {

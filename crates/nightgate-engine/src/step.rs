@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nightgate_core::JobId;
+use nightgate_core::evidence::Above;
 
 /// What the engine is doing now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub enum Step {
     Importing,
     /// Running a check at base.
     CheckAtBase(String),
+    /// Something above the clean rooms steers tools, so that no verdict will be VERIFIED. The work goes on.
+    InfluenceAbove(Vec<Above>),
     /// Laying out the agent's workspace.
     Workspace,
     /// The agent works.

@@ -22,6 +22,7 @@ use crate::hash::tree_id;
 use crate::repository::{RepositoryError, UserRepository};
 use crate::walk::{Folder, Limits};
 
+pub(crate) use reading::has_cache_tag;
 use reading::{Reading, Scope};
 
 /// How often a folder is read at most until two readings agree.

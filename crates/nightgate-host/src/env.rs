@@ -10,6 +10,9 @@ use std::process::Command;
 pub const SYSTEM_PATH: [&str; 6] =
     ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
+/// Where Python keeps its byte code: a folder in `TMPDIR`.
+pub const BYTE_CODE_FOLDER: &str = "pycache";
+
 /// Parts of a name that mark its value as a secret, in upper case.
 const SECRET_MARKS: [&str; 9] =
     ["SECRET", "TOKEN", "PASSWORD", "PASSWD", "CREDENTIAL", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY"];
@@ -128,7 +131,7 @@ impl Environment {
         }
         // An agent works as a developer does; what it leaves of caches never reaches a check.
         if matches!(role, Role::Setup | Role::Check) {
-            set("PYTHONPYCACHEPREFIX", spec.tmp.join("pycache").as_os_str());
+            set("PYTHONPYCACHEPREFIX", spec.tmp.join(BYTE_CODE_FOLDER).as_os_str());
         }
         if matches!(role, Role::Agent | Role::Setup) {
             for name in ["SSL_CERT_FILE", "SSL_CERT_DIR"] {

@@ -2,6 +2,7 @@
 //!
 //! No database, no HTTP server, no policy: what a fact means is decided in `nightgate-core`.
 
+pub mod above;
 pub mod base_store;
 pub mod candidate;
 pub mod capture;
@@ -12,6 +13,7 @@ pub mod hash;
 pub mod ignored;
 pub mod lock;
 pub mod log;
+pub mod memory;
 pub mod process;
 pub mod repository;
 pub mod room;

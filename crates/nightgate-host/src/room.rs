@@ -5,6 +5,7 @@
 
 mod lay;
 mod observe;
+mod product;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -19,7 +20,8 @@ use crate::repository::{Repository, RepositoryError};
 use crate::walk::{Fault, Folder};
 
 use lay::Layer;
-pub use observe::{Observation, drift, observe};
+pub use observe::{Observation, drift, observe, settle, touched};
+pub use product::{StandIns, remove_byte_code};
 
 /// Why a room couldn't be laid out. What is there then must be thrown away.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +58,14 @@ pub enum RoomError {
         path: RepoPath,
         /// What it is.
         what: &'static str,
+    },
+    /// What setup made couldn't be listed whole.
+    #[error("list what setup made: {shown}: {fault}")]
+    Unlisted {
+        /// Where.
+        shown: String,
+        /// Why.
+        fault: Fault,
     },
     /// What was laid out reads back as something else.
     #[error("the clean room reads back as tree {found}, not as {wanted}: {detail}")]

@@ -100,6 +100,19 @@ pub struct Stamp {
     changed: (i64, i64),
 }
 
+impl Stamp {
+    /// When the file or what is known of it (names, rights) was last changed: seconds and nanoseconds since 1970. Unlike the
+    /// time of the last modification, no program can set it.
+    pub fn changed(&self) -> (i64, i64) {
+        self.changed
+    }
+
+    /// True for two states of one file between which nothing wrote to it. Its names and rights may differ.
+    pub fn is_unwritten_since(&self, other: &Self) -> bool {
+        Self { changed: other.changed, ..*self } == *other
+    }
+}
+
 /// An entry of a folder, by `lstat`.
 #[derive(Clone, Copy, Debug)]
 pub struct Status {

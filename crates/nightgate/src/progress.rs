@@ -3,9 +3,10 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
+use nightgate_core::evidence::Above;
 use nightgate_engine::{Observer, Step};
 
-use crate::output::harmless;
+use crate::output::{harmless, say};
 
 /// The progress line.
 pub struct Progress {
@@ -18,6 +19,20 @@ impl Progress {
     /// A line that is shown only where standard error is a terminal.
     pub fn new() -> Self {
         Self { is_terminal: io::stderr().is_terminal(), began: Instant::now(), doing: String::new() }
+    }
+
+    /// Says what stays true after the line is gone, also where there is no line.
+    fn warn(&self, found: &[Above]) {
+        if self.is_terminal {
+            let _only_for_show = io::stderr().lock().write_all(b"\r\x1b[K");
+        }
+        say(
+            "nightgate: warning: no verdict will be VERIFIED with these above the clean rooms, where tools find them:",
+        );
+        for above in found {
+            say(&format!("  {} ({})", above.path, above.tool));
+        }
+        say("  set NIGHTGATE_HOME to a folder with nothing of the kind above it, or remove them");
     }
 
     fn draw(&self, detail: &str) {
@@ -41,11 +56,15 @@ impl Drop for Progress {
 
 impl Observer for Progress {
     fn step(&mut self, step: &Step) {
+        if let Step::InfluenceAbove(found) = step {
+            return self.warn(found);
+        }
         self.doing = match step {
             Step::Recovering(job) => format!("capturing what interrupted job {job} left"),
             Step::Started(job) => format!("job {job}"),
             Step::Importing => "importing the base commit".to_owned(),
             Step::CheckAtBase(name) => format!("check `{name}` at base"),
+            Step::InfluenceAbove(_) => String::new(),
             Step::Workspace => "laying out the workspace".to_owned(),
             Step::Agent(name) => format!("agent `{name}` works"),
             Step::Capturing => "capturing".to_owned(),

@@ -11,6 +11,8 @@
 //!   honest.sh          the agent that does the same kind of edit and really did the work
 //!   naive.sh           optional: a gate that trusts what it shouldn't; exits 0 in the attacked folder. Without it, the
 //!                      declared commands run in place play that part
+//!   truth.sh           optional: exits 0 where the work is right, run in a clean checkout with the criteria of base. Without
+//!                      it the declared commands tell; a case that fools them wherever they run needs one
 //! ```
 //!
 //! ```toml
@@ -49,7 +51,7 @@ pub use harness::{fixtures_main, main, table};
 pub use run::{CaseResult, Side, SideResult, check_fixture, run_case, run_side};
 
 /// The files that a case's folder may hold, and whether it must.
-const FILES: [(&str, bool); 7] = [
+const FILES: [(&str, bool); 8] = [
     ("attack.sh", true),
     ("case.toml", true),
     ("declaration.json", true),
@@ -57,6 +59,7 @@ const FILES: [(&str, bool); 7] = [
     ("naive.sh", false),
     ("repository", true),
     ("repository.sh", false),
+    ("truth.sh", false),
 ];
 
 /// One case, as its folder describes it.

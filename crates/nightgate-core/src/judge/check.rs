@@ -80,6 +80,10 @@ fn exit(plan: &Plan, evidence: &Evidence, check: &Check, run: &CheckRun, finding
                     let text = format!("setup step `{}`: {}", step.name, step.exit.describe());
                     findings.unsure(Reason::SetupFailed, None, text);
                 }
+                None if evidence.room.iter().any(|room| !room.stand_ins.is_empty()) => {
+                    let text = "not run: products of setup can stand in for files that the candidate changed";
+                    findings.unsure(Reason::SetupStale, None, text);
+                }
                 None => findings.unsure(Reason::EvidenceIncomplete, None, format!("not run: {text}")),
             }
         }

@@ -49,6 +49,14 @@ pub(super) fn ask(plan: &Plan, evidence: &Evidence) -> GateResult {
             let text = format!("{path} was changed while check `{}` ran", run.name);
             findings.unsure(Reason::CriteriaUnstable, Some(path), text);
         }
+        for path in run.touched.iter().filter(|path| below(path)) {
+            let text = format!(
+                "{path} was written, or its name or rights were changed, while check `{}` ran; it holds the same as \
+                 before, and what the check read of it isn't known",
+                run.name
+            );
+            findings.unsure(Reason::CriteriaUnstable, Some(path), text);
+        }
     }
     findings.answer(Gate::Criteria, Role::Veto)
 }

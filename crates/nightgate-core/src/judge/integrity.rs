@@ -112,6 +112,31 @@ fn room(evidence: &Evidence, findings: &mut Findings) {
             format!("the clean room could not be made: {fault}"),
         );
     }
+    for above in &room.above {
+        let text = format!(
+            "{} lies above the clean room, where {} looks for it: set NIGHTGATE_HOME to a folder with nothing of the kind \
+             above it, or remove it",
+            above.path, above.tool
+        );
+        findings.unsure(Reason::InfluenceAbove, None, text);
+    }
+    for stand_in in &room.stand_ins {
+        let (product, source) = (&stand_in.product, &stand_in.source);
+        let what = match evidence
+            .capture
+            .changes
+            .iter()
+            .any(|change| change.path == *source && change.after.is_none())
+        {
+            true => "deleted",
+            false => "changed",
+        };
+        let text = format!(
+            "setup made {product} from the files of base, and a check could take it for {source}, which the candidate \
+             {what}: let setup only fetch dependencies and build inside the check, or list {source} in the step's `inputs`"
+        );
+        findings.unsure(Reason::SetupStale, Some(source), text);
+    }
     let checked = evidence.checks.iter().any(|run| run.exit.was_started());
     if checked && (room.tree.is_none() || room.tree != evidence.capture.tree) {
         findings.unsure(Reason::StaleEvidence, None, "the checks ran on another tree than the captured one");

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::{is_vetoed, judge};
 use crate::evidence::{
-    CaptureProblem, CaptureProblemKind, CriteriaEntry, CriteriaKind, Evidence, Exit, SetupRun, SetupTree,
-    Stream,
+    Above, CaptureProblem, CaptureProblemKind, CriteriaEntry, CriteriaKind, Evidence, Exit, SetupRun,
+    SetupTree, StandIn, Stream,
 };
 use crate::gate::{FailureClass, GateOutcome, Reason, Role};
 use crate::plan::Plan;
@@ -263,6 +263,21 @@ fn a_check_that_said_no_is_failed_and_one_that_could_not_say_is_uncertain() {
 }
 
 #[test]
+fn a_kill_that_may_be_the_kernels_for_want_of_memory_is_uncertain_and_any_other_end_is_what_it_was() {
+    let kills = [Exit::Signalled { signal: 9 }, Exit::Exited { code: 137 }];
+    for exit in &kills {
+        for killed_any in [Some(true), None] {
+            let verdict = judged("", |e| e.checks[0].exit = exit.clone().or_out_of_memory(killed_any));
+            assert_uncertain(&verdict, Reason::CheckKilled);
+        }
+        assert_eq!(exit.clone().or_out_of_memory(Some(false)), *exit);
+    }
+    for exit in [Exit::Signalled { signal: 15 }, Exit::Exited { code: 1 }, Exit::Exited { code: 0 }] {
+        assert_eq!(exit.clone().or_out_of_memory(Some(true)), exit);
+    }
+}
+
+#[test]
 fn a_failure_that_base_has_too_is_told_and_not_excused() {
     let verdict = judged("", |evidence| evidence.checks[0].exit = Exit::Exited { code: 1 });
     assert_failed(&verdict, Reason::CheckFailed);
@@ -296,6 +311,13 @@ fn files_that_change_while_checks_run_are_uncertain() {
     assert_uncertain(&judged("", drift("src/a.sh")), Reason::TreeUnstable);
     let outputs = r#", "allowedPaths": ["src"]"#;
     assert_uncertain(&judged(outputs, drift("Cargo.lock")), Reason::TreeUnstable);
+}
+
+#[test]
+fn criteria_that_were_rewritten_and_restored_are_uncertain_and_other_files_are_not() {
+    let touched = |at: &'static str| move |evidence: &mut Evidence| evidence.checks[1].touched.push(path(at));
+    assert_uncertain(&judged("", touched("tests/a.sh")), Reason::CriteriaUnstable);
+    assert_eq!(judged("", touched("src/a.sh")).word(), VerdictWord::Verified);
 }
 
 #[test]
@@ -334,6 +356,33 @@ fn a_failed_setup_step_is_uncertain() {
         });
     });
     assert_uncertain(&verdict, Reason::SetupFailed);
+}
+
+#[test]
+fn a_product_of_setup_that_can_stand_in_for_a_file_is_uncertain_whatever_the_checks_say() {
+    let stand_in = |evidence: &mut Evidence| {
+        let stand_in = StandIn { product: path("out/a.o"), source: path("src/a.sh") };
+        evidence.room.as_mut().unwrap().stand_ins.push(stand_in);
+    };
+    assert_uncertain(&judged("", stand_in), Reason::SetupStale);
+    let verdict = judged("", |evidence| {
+        stand_in(evidence);
+        for run in &mut evidence.checks {
+            run.exit = Exit::NotRun { text: "the clean room failed".into() };
+        }
+    });
+    assert_uncertain(&verdict, Reason::SetupStale);
+    assert_eq!(verdict.reasons(), [Reason::SetupStale]);
+}
+
+#[test]
+fn what_steers_tools_from_above_the_room_is_uncertain() {
+    let verdict = judged("", |evidence| {
+        let above = Above { path: "/home/u/package.json".into(), tool: "node".into() };
+        evidence.room.as_mut().unwrap().above.push(above);
+    });
+    assert_uncertain(&verdict, Reason::InfluenceAbove);
+    assert!(verdict.findings()[0].1.text.contains("/home/u/package.json"), "{verdict:#?}");
 }
 
 #[test]

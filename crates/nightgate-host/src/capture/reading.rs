@@ -503,7 +503,7 @@ impl Reader<'_> {
 }
 
 /// True for a folder that calls itself a cache.
-fn has_cache_tag(folder: &Folder) -> bool {
+pub(crate) fn has_cache_tag(folder: &Folder) -> bool {
     let (name, signature) = CACHE_TAG;
     let read = || -> Result<bool, Fault> {
         Ok(folder.status(name)?.kind == Kind::File && folder.file(name)?.head(signature.len())? == signature)

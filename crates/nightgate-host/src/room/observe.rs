@@ -1,14 +1,18 @@
 //! Reads a room back, raw. Deciding what a difference means is not here.
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nightgate_core::tree::{Entry, EntryMode, Listing, changes};
 use nightgate_core::{RepoPath, TreeId};
 
 use super::{folders_of, tree_of};
 use crate::hash::ObjectFormat;
-use crate::walk::{Fault, Folder, Kind, Limits};
+use crate::walk::{Fault, Folder, Kind, Limits, Stamp};
+
+/// The longest that [`settle`] waits: more than the coarsest unit in which a file system counts, a second.
+const LONGEST_SETTLING: Duration = Duration::from_millis(1100);
 
 /// What was found in a room.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +21,8 @@ pub struct Observation {
     pub tree: Option<TreeId>,
     /// The tracked files that are there, as they are. One that is gone, or is no file any more, is not in it.
     pub listing: Listing,
+    /// In which state each of them was found.
+    pub stamps: BTreeMap<RepoPath, Stamp>,
     /// Files, links and special files that the tree doesn't have. An approximation where a folder of them can't be read.
     pub untracked: u64,
     /// What couldn't be read of the tracked files, in words.
@@ -38,6 +44,7 @@ pub fn observe(room: &Path, tracked: &Listing, format: ObjectFormat) -> Observat
         seen: Observation {
             tree: None,
             listing: Listing::new(),
+            stamps: BTreeMap::new(),
             untracked: 0,
             problems: Vec::new(),
             unread: Vec::new(),
@@ -69,6 +76,35 @@ pub fn drift(before: &Observation, after: &Observation) -> Vec<RepoPath> {
         .collect()
 }
 
+/// Tracked files that hold the same in two observations of one room, and that somebody wrote to, replaced or gave another
+/// name or other rights in between: their stamps differ. No program can set the time of a change of a file by itself, so
+/// what was rewritten and restored is found; what was only read is not among them.
+pub fn touched(before: &Observation, after: &Observation) -> Vec<RepoPath> {
+    let same = |path: &&RepoPath| before.listing.get(*path) == after.listing.get(*path);
+    let stamps = |path: &&RepoPath| before.stamps.get(*path) != after.stamps.get(*path);
+    after.listing.keys().filter(same).filter(stamps).cloned().collect()
+}
+
+/// Waits until the clock of the system has gone on since the last change that `seen` knows of. A write that comes later has
+/// another stamp then, however coarsely the file system counts. Returns at once where that time is over, and after a second
+/// where the clock was set back.
+pub fn settle(seen: &Observation) {
+    let Some(newest) = seen.stamps.values().map(Stamp::changed).max() else { return };
+    // A file system that counts in whole seconds writes no nanoseconds anywhere.
+    let whole_seconds = seen.stamps.values().all(|stamp| stamp.changed().1 == 0);
+    let deadline = Instant::now() + LONGEST_SETTLING;
+    while !has_passed(newest, whole_seconds) && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// True where files that change now get a later time than `moment`.
+fn has_passed(moment: (i64, i64), whole_seconds: bool) -> bool {
+    // The clock that file systems use.
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    if whole_seconds { now.tv_sec > moment.0 } else { (now.tv_sec, now.tv_nsec) > moment }
+}
+
 struct Observer<'a> {
     tracked: &'a Listing,
     folders: std::collections::BTreeSet<RepoPath>,
@@ -91,20 +127,23 @@ impl Observer<'_> {
                 Some(above) => above.join(&name),
             };
             let Ok(path) = joined else { continue };
-            let kind = match folder.status(&name) {
-                Ok(status) => status.kind,
+            let status = match folder.status(&name) {
+                Ok(status) => status,
                 Err(fault) => {
                     self.unread(Some(&path), &fault);
                     continue;
                 }
             };
+            let kind = status.kind;
             match (self.tracked.get(&path), kind) {
                 (Some(entry), Kind::Folder) if entry.mode == EntryMode::Gitlink => {
                     self.seen.listing.insert(path, entry.clone());
                     self.untracked_folder(folder, &name, 0);
                 }
                 (Some(_), Kind::File | Kind::Symlink) => match self.entry(folder, &name, kind) {
+                    // Of a file that changes while it is read, the older stamp counts.
                     Ok(entry) => {
+                        self.seen.stamps.insert(path.clone(), status.stamp);
                         self.seen.listing.insert(path, entry);
                     }
                     Err(fault) => self.unread(Some(&path), &fault),

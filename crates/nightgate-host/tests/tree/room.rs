@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
 use nightgate_core::TreeId;
-use nightgate_host::room::{RoomError, drift, lay_candidate, materialise, observe};
+use nightgate_host::room::{RoomError, drift, lay_candidate, materialise, observe, settle, touched};
 
 use crate::fixture::*;
 
@@ -121,6 +121,60 @@ fn drift_names_tracked_files_that_changed_and_counts_new_ones() {
     assert_eq!(drift(&before, &after), paths(&["content", "foldered", "gone", "linked", "mode", "piped"]));
     assert_eq!(after.untracked, 3);
     assert_ne!(after.tree, before.tree);
+}
+
+#[test]
+fn a_file_that_was_rewritten_and_restored_is_touched_and_one_that_was_read_or_has_new_neighbours_is_not() {
+    const NAMES: [&str; 8] = [
+        "tests/rewritten",
+        "tests/swapped",
+        "tests/mode",
+        "tests/linked",
+        "tests/link",
+        "read",
+        "gone",
+        "other",
+    ];
+    let fixture = Fixture::new();
+    let rooms = rooms(
+        &fixture,
+        |_| {},
+        |job| {
+            for name in NAMES.iter().filter(|name| **name != "tests/link") {
+                job.write(name, b"expected");
+            }
+            symlink("rewritten", job.root.join("tests/link")).unwrap();
+        },
+    );
+    rooms.materialise(&rooms.candidate);
+    let before = rooms.observe(&rooms.candidate);
+    settle(&before);
+    assert_eq!(touched(&before, &rooms.observe(&rooms.candidate)), []);
+    let at = |name: &str| rooms.room.join(name);
+    // Times and content are as before; only the time of the change can't be put back.
+    let old = fs::metadata(at("tests/rewritten")).unwrap();
+    fs::write(at("tests/rewritten"), b"anything").unwrap();
+    fs::write(at("tests/rewritten"), b"expected").unwrap();
+    let file = fs::File::options().write(true).open(at("tests/rewritten")).unwrap();
+    file.set_modified(old.modified().unwrap()).unwrap();
+    assert_eq!(fs::metadata(at("tests/rewritten")).unwrap().mtime_nsec(), old.mtime_nsec());
+    fs::rename(at("tests/swapped"), at("away")).unwrap();
+    fs::write(at("tests/swapped"), b"anything").unwrap();
+    fs::rename(at("away"), at("tests/swapped")).unwrap();
+    set_mode(&at("tests/mode"), 0o755);
+    set_mode(&at("tests/mode"), 0o644);
+    fs::hard_link(at("tests/linked"), at("another")).unwrap();
+    fs::remove_file(at("tests/link")).unwrap();
+    symlink("rewritten", at("tests/link")).unwrap();
+    // None of this is a change of a tracked file that holds the same.
+    fs::read(at("read")).unwrap();
+    write(&rooms.room, b"tests/__pycache__/cached", b"x");
+    fs::remove_file(at("gone")).unwrap();
+    fs::write(at("other"), b"drifted").unwrap();
+    let after = rooms.observe(&rooms.candidate);
+    let expected = ["tests/link", "tests/linked", "tests/mode", "tests/rewritten", "tests/swapped"];
+    assert_eq!(touched(&before, &after), paths(&expected));
+    assert_eq!(drift(&before, &after), paths(&["gone", "other"]));
 }
 
 #[test]

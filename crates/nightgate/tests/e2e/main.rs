@@ -9,6 +9,7 @@ mod boxes;
 mod environment;
 mod kill;
 mod reader;
+mod room;
 mod status;
 mod toolchain;
 mod untouched;
