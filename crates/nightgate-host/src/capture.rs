@@ -144,7 +144,7 @@ fn steady(mut read: impl FnMut() -> Reading) -> Reading {
     let mut last = read();
     for _ in 1..MOST_READINGS {
         // A reading that ran out of its budget can't be confirmed, and needs no confirmation to be doubted.
-        if last.cut {
+        if last.cut || last.flooded {
             return last;
         }
         let next = read();

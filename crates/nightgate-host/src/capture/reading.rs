@@ -103,6 +103,8 @@ pub(super) struct Reading {
     pub(super) unknown: Vec<RepoPath>,
     /// True where the reading ended before its end.
     pub(super) cut: bool,
+    /// True where folders were passed over because they hold too much.
+    pub(super) flooded: bool,
     untold: u64,
 }
 
@@ -174,7 +176,8 @@ impl Reader<'_> {
         let names = match folder.names(self.entries_left) {
             Ok(names) => names,
             Err(fault) => {
-                self.reading.cut |= matches!(fault, Fault::OverBudget(_)) || place.is_root();
+                self.reading.cut |= place.is_root();
+                self.reading.flooded |= matches!(fault, Fault::OverBudget(_));
                 return self.unreadable(place.path.as_ref(), &fault);
             }
         };
@@ -409,7 +412,13 @@ impl Reader<'_> {
                 }
                 self.reading.members.insert(found.path.clone(), member);
             }
-            Err(fault) => self.unreadable(Some(&found.path), &fault),
+            Err(fault) => {
+                self.unreadable(Some(&found.path), &fault);
+                // Its content isn't known, but that it is no folder any more is.
+                if found.relation != Relation::Apart && self.scope.tracked_folders.contains(&found.path) {
+                    self.reading.others.insert(found.path.clone(), CriteriaKind::File);
+                }
+            }
         }
     }
 
