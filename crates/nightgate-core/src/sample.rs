@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::declaration::Declaration;
 use crate::evidence::{
     Capture, CaptureProblem, CaptureProblemKind, CaptureSource, CheckRun, CriteriaEntry, CriteriaKind,
-    Evidence, Exit, Isolation, LeftOut, Remaining, Room, Stream, Survivors,
+    Evidence, Exit, Isolation, LeftOut, OutsideLink, Remaining, Room, Stream, Survivors, WayOut,
 };
 use crate::gate::{Finding, Gate, GateOutcome, GateResult, Reason, Role};
 use crate::isolation::IsolationLevel;
@@ -83,6 +83,7 @@ pub(crate) fn honest(plan: &Plan) -> Evidence {
             tree: Some(tree('c')),
             changes: vec![change("src/a.sh")],
             criteria: baseline(),
+            outside_links: Vec::new(),
             problems: Vec::new(),
             ignored: LeftOut::default(),
             caches: LeftOut::default(),
@@ -130,6 +131,11 @@ pub(crate) fn any_loss() -> impl Strategy<Value = fn(&mut Evidence)> {
             let survivors =
                 Survivors { remaining: Remaining::Unknown("lost".to_owned()), ..Survivors::default() };
             e.capture.survivors = Some(survivors);
+        },
+        |e| {
+            let link =
+                OutsideLink { path: path("src/a.sh"), target: "../..".to_owned(), leads: WayOut::Above };
+            e.capture.outside_links.push(link);
         },
         |e| e.isolation.level = IsolationLevel::I0,
         |e| e.checks.clear(),

@@ -4,6 +4,7 @@
 //! looked at as files for a note, and a user's own working tree is asked which paths git would convert.
 
 mod conversion;
+mod links;
 mod reading;
 mod sniff;
 mod unreached;
@@ -112,6 +113,7 @@ pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
         tree: candidate.as_ref().map(|_| tree_id(request.job.repository().object_format(), &listing)),
         changes,
         criteria: observation(&reading, &listing, request),
+        outside_links: Vec::new(),
         problems: Vec::new(),
         ignored: std::mem::take(&mut reading.ignored),
         caches: std::mem::take(&mut reading.caches),
@@ -120,6 +122,7 @@ pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
     };
     if let Some(candidate) = &candidate {
         reading.problems.extend(request.job.read_back(candidate, request.base, &listing)?);
+        capture.outside_links = links::outside(request.job.repository(), request.base_listing, &listing)?;
     }
     match request.source {
         FileSource::Workspace if capture.changes.is_empty() => {
@@ -269,6 +272,7 @@ pub fn capture_commit(
         tree: None,
         changes: Vec::new(),
         criteria: Vec::new(),
+        outside_links: Vec::new(),
         problems: Vec::new(),
         ignored: Default::default(),
         caches: Default::default(),
@@ -308,7 +312,10 @@ pub fn capture_commit(
                     let text = "the commit's tree is not the one that its files make".to_owned();
                     (CaptureProblemKind::Unrepresentable, text)
                 }
-                None => return Ok(capture),
+                None => {
+                    capture.outside_links = links::outside(repository, base_listing, &listing)?;
+                    return Ok(capture);
+                }
             }
         }
         Err(error @ RepositoryError::Missing { .. }) => {

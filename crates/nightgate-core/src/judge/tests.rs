@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::{is_vetoed, judge};
 use crate::evidence::{
-    CaptureProblem, CaptureProblemKind, CriteriaEntry, CriteriaKind, Evidence, Exit, SetupRun, SetupTree,
-    Stream,
+    CaptureProblem, CaptureProblemKind, CriteriaEntry, CriteriaKind, Evidence, Exit, OutsideLink, SetupRun,
+    SetupTree, Stream, WayOut,
 };
 use crate::gate::{FailureClass, GateOutcome, Reason, Role};
 use crate::plan::Plan;
@@ -263,6 +263,42 @@ fn a_criteria_file_that_became_too_much_or_unreadable_itself_is_held_against_the
         evidence.capture.problems.push(CaptureProblem { kind, path, text: "permission denied".to_owned() });
     });
     assert_failed(&verdict, Reason::CriteriaModified);
+}
+
+fn outside_link(at: &str, leads: WayOut) -> OutsideLink {
+    OutsideLink { path: path(at), target: "/outside".to_owned(), leads }
+}
+
+#[test]
+fn work_that_a_link_leads_out_of_is_uncertain_and_still_failed_where_a_check_says_no() {
+    for leads in [WayOut::Absolute, WayOut::Above, WayOut::Unknown] {
+        let link =
+            |evidence: &mut Evidence| evidence.capture.outside_links.push(outside_link("src/a.sh", leads));
+        let verdict = judged("", link);
+        assert_uncertain(&verdict, Reason::LinkOutside);
+        assert_eq!(verdict.class(), Some(FailureClass::Uncertain));
+        let verdict = judged("", |evidence| {
+            link(evidence);
+            evidence.checks[0].exit = Exit::Exited { code: 1 };
+        });
+        assert_failed(&verdict, Reason::CheckFailed);
+    }
+}
+
+#[test]
+fn a_changed_link_at_criteria_has_their_finding_alone_and_an_unchanged_one_its_own() {
+    for at in ["tests", "tests/data", "tests/data/x.json"] {
+        let verdict = judged("", |evidence| {
+            evidence.capture.changes.push(change(at));
+            evidence.capture.outside_links.push(outside_link(at, WayOut::Absolute));
+        });
+        assert_failed(&verdict, Reason::CriteriaModified);
+        assert!(!verdict.reasons().contains(&Reason::LinkOutside), "{at}: {:?}", verdict.reasons());
+        let verdict = judged("", |evidence| {
+            evidence.capture.outside_links.push(outside_link(at, WayOut::Above));
+        });
+        assert_uncertain(&verdict, Reason::LinkOutside);
+    }
 }
 
 #[test]
