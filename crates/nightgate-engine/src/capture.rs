@@ -134,17 +134,18 @@ impl Engine {
         Ok(Captured { facts, listing, repository, enforcements: Vec::new() })
     }
 
-    /// The job's own repository, made where it isn't there.
+    /// A fresh repository of the job's own, at a name that nobody could know before: what an agent laid into the job's
+    /// folder is never taken for it. It goes with the folder.
     fn job_repository(&self, job: &JobId, base: &Base) -> Result<JobRepository, EngineError> {
         let folder = JobFolder::new(self.home.job(job));
         make_folder(folder.root())?;
-        let place = folder.repository();
-        let made = if place.is_dir() {
-            JobRepository::open(self.git()?, &place)
-        } else {
-            JobRepository::create(&base.store, &place)
-        };
-        made.map_err(|fault| EngineError::environment("make the job's repository", fault))
+        let place = tempfile::Builder::new()
+            .prefix("candidate-")
+            .tempdir_in(folder.root())
+            .map_err(|source| EngineError::file("make a folder in", folder.root(), source))?
+            .keep();
+        JobRepository::create(&base.store, &place.join("candidate.git"))
+            .map_err(|fault| EngineError::environment("make the job's repository", fault))
     }
 
     fn user_settings(&self) -> Result<UserSettings, EngineError> {

@@ -21,7 +21,7 @@ use crate::candidate::{CommitFault, JobRepository, NewCommit, Signature};
 use crate::git::UserSettings;
 use crate::hash::tree_id;
 use crate::repository::{RepositoryError, UserRepository};
-use crate::walk::{Folder, Limits};
+use crate::walk::{self, Folder, Limits};
 
 use reading::{Reading, Scope};
 
@@ -71,7 +71,7 @@ pub enum FileSource<'a> {
 /// Why there is no capture at all. Whatever concerns single files is a problem within a capture.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
-    /// The folder isn't there or can't be read.
+    /// The user's working tree isn't there or can't be read.
     #[error("capture {}: {source}", root.display())]
     Root {
         /// Which.
@@ -90,11 +90,23 @@ pub enum CaptureError {
 /// ignorance never looks like a deletion; all else is captured. When this returns, the candidate is on the disk, at
 /// `refs/captures/<id>` of the job's repository.
 ///
+/// A workspace that is no folder any more, or can't be opened, gives a capture without a candidate; one whose owner only lost
+/// their rights on it is opened again first, as no commit holds the mode of its root.
+///
 /// # Errors
-/// Where the folder can't be opened or git fails; nothing is lost then, and capturing again is safe.
+/// Where a user's working tree can't be opened or git fails; nothing is lost then, and capturing again is safe.
 pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
-    let root = Folder::open(request.root)
-        .map_err(|source| CaptureError::Root { root: request.root.to_owned(), source })?;
+    let opened = match request.source {
+        FileSource::Workspace => walk::regain(request.root).and_then(|()| Folder::open(request.root)),
+        FileSource::Worktree { .. } => Folder::open(request.root),
+    };
+    let root = match (opened, &request.source) {
+        (Ok(root), _) => root,
+        (Err(source), FileSource::Workspace) => return Ok(without_root(request, &source)),
+        (Err(source), FileSource::Worktree { .. }) => {
+            return Err(CaptureError::Root { root: request.root.to_owned(), source });
+        }
+    };
     let is_worktree = matches!(request.source, FileSource::Worktree { .. });
     let scope = Scope::new(
         request.base_listing,
@@ -140,6 +152,37 @@ pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
     }
     capture.problems = reading.problems;
     Ok(capture)
+}
+
+/// The capture of a workspace of which there is nothing to read.
+fn without_root(request: &CaptureRequest<'_>, fault: &std::io::Error) -> Capture {
+    let text = match request.root.symlink_metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            "the workspace was removed: there is nothing to capture".to_owned()
+        }
+        Ok(status) if status.is_symlink() => {
+            "a symbolic link stands in the place of the workspace: what it leads to is not captured"
+                .to_owned()
+        }
+        Ok(status) if !status.is_dir() => {
+            "what stands in the place of the workspace is no folder: there is nothing to capture".to_owned()
+        }
+        Ok(_) | Err(_) => format!("the workspace can't be read: {fault}"),
+    };
+    Capture {
+        source: CaptureSource::Workspace,
+        base: request.base.clone(),
+        candidate: None,
+        tree: None,
+        changes: Vec::new(),
+        criteria: Vec::new(),
+        outside_links: Vec::new(),
+        problems: vec![CaptureProblem { kind: CaptureProblemKind::Unreadable, path: None, text }],
+        ignored: Default::default(),
+        caches: Default::default(),
+        notes: Vec::new(),
+        survivors: None,
+    }
 }
 
 /// Reads until two readings agree.

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,25 @@ use rustix::io::Errno;
 
 mod remove;
 pub use remove::{RemoveError, remove_tree};
+
+/// Gives the owner all rights on the folder at `path`, where they are missing. A link is not followed.
+///
+/// # Errors
+/// The system's: also where nothing, or anything but a folder, stands there.
+pub fn regain(path: &Path) -> io::Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let descriptor = rustix::fs::open(path, flags, Mode::empty())?;
+    if Status::from_stat(&rustix::fs::fstat(&descriptor)?).mode & 0o700 == 0o700 {
+        return Ok(());
+    }
+    Ok(give_owner_all(&descriptor)?)
+}
+
+/// Gives the owner all rights on a folder that is open by path only.
+fn give_owner_all(descriptor: &OwnedFd) -> Result<(), Errno> {
+    let itself = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
+    rustix::fs::chmodat(rustix::fs::CWD, itself, Mode::RWXU, AtFlags::empty())
+}
 
 /// How much a walk allows itself. Beyond any of these, what was seen is kept and the rest is reported as not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use nightgate_engine::{Observer, Step};
 
-use crate::output::harmless;
+use crate::output::{harmless, say};
 
 /// The progress line.
 pub struct Progress {
@@ -31,17 +31,28 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
+impl Progress {
+    fn clear(&self) {
         if self.is_terminal && !self.doing.is_empty() {
             let _only_for_show = io::stderr().lock().write_all(b"\r\x1b[K");
         }
     }
 }
 
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
 impl Observer for Progress {
     fn step(&mut self, step: &Step) {
         self.doing = match step {
+            Step::LeftForLater { job, why } => {
+                self.clear();
+                say(&format!("nightgate: job {job} is left as it is, for the next command: failed to {why}"));
+                return;
+            }
             Step::Recovering(job) => format!("capturing what interrupted job {job} left"),
             Step::Started(job) => format!("job {job}"),
             Step::Importing => "importing the base commit".to_owned(),

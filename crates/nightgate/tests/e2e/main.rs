@@ -12,3 +12,4 @@ mod status;
 mod toolchain;
 mod untouched;
 mod verify;
+mod workspace;
