@@ -218,7 +218,10 @@ impl Engine {
     ) -> Result<Captured, EngineError> {
         observer.step(&Step::Capturing);
         self.regain_job_folder(journal.job())?;
-        let mut captured = self.capture_workspace(journal.state(), plan, base)?;
+        // The interruption that ended the agent doesn't end the capture of its work too.
+        let was_interrupted = attempt.is_some_and(|attempt| attempt.execution == Execution::Cancelled);
+        let cancel = (!was_interrupted).then_some(&self.around.cancel);
+        let mut captured = self.capture_workspace(journal.state(), plan, base, cancel)?;
         if let Some(attempt) = attempt {
             captured.facts.survivors = Some(survivors_of(&attempt.ended.stop));
             note_attempt(&mut captured, attempt);
@@ -329,6 +332,11 @@ impl Engine {
             return Err(match (fault, &state.phase) {
                 (EngineError::Interrupted { .. }, Phase::Verifying) => EngineError::Interrupted {
                     next: format!("; the work is kept, go on with: nightgate run --resume {job}"),
+                },
+                (EngineError::Interrupted { .. }, phase) if holds_work(phase) => EngineError::Interrupted {
+                    next: format!(
+                        "; the work of job {job} is where the agent left it, and the next command that writes captures it"
+                    ),
                 },
                 (fault, _) => fault,
             });

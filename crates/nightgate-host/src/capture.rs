@@ -20,6 +20,7 @@ use nightgate_core::{CommitId, Digest, RepoPath};
 use crate::candidate::{CommitFault, JobRepository, NewCommit, Signature};
 use crate::git::UserSettings;
 use crate::hash::tree_id;
+use crate::process::Cancel;
 use crate::repository::{RepositoryError, UserRepository};
 use crate::walk::{self, Folder, Limits};
 
@@ -46,6 +47,8 @@ pub struct CaptureRequest<'a> {
     pub criteria: &'a [RepoPath],
     /// How much is read.
     pub limits: Limits,
+    /// Ends the capture within an entry or a block, when a person interrupts.
+    pub cancel: Option<&'a Cancel>,
     /// Where the candidate goes. It must be able to read base.
     pub job: &'a JobRepository,
     /// The candidate's author and time.
@@ -79,6 +82,9 @@ pub enum CaptureError {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// A person interrupted. Capturing again is safe.
+    #[error("capture the files: it was interrupted")]
+    Cancelled,
     /// Our own repository, or git.
     #[error("capture into the job's repository: {0}")]
     Repository(#[from] RepositoryError),
@@ -94,7 +100,7 @@ pub enum CaptureError {
 /// their rights on it is opened again first, as no commit holds the mode of its root.
 ///
 /// # Errors
-/// Where a user's working tree can't be opened or git fails; nothing is lost then, and capturing again is safe.
+/// Where a user's working tree can't be opened, git fails or a person interrupts; nothing is lost then, and capturing again is safe.
 pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
     let opened = match request.source {
         FileSource::Workspace => walk::regain(request.root).and_then(|()| Folder::open(request.root)),
@@ -113,9 +119,13 @@ pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
         request.criteria,
         request.job.repository().object_format(),
         request.limits,
+        request.cancel,
         is_worktree,
     );
     let mut reading = steady(|| Reading::take(&root, &scope));
+    if request.cancel.is_some_and(Cancel::is_cancelled) {
+        return Err(CaptureError::Cancelled);
+    }
     let mut lost = HashSet::new();
     let (candidate, listing, changes) = make_candidate(request, &root, &mut reading, &mut lost)?;
     let mut capture = Capture {
@@ -246,9 +256,11 @@ fn make_candidate(
             author: request.author,
             message: request.message,
             root,
+            cancel: request.cancel,
         });
         match made {
             Ok(commit) => return Ok((Some(commit), listing, changes)),
+            Err(CommitFault::Cancelled) => return Err(CaptureError::Cancelled),
             Err(CommitFault::Repository(error)) => return Err(error.into()),
             Err(CommitFault::Changed(path)) => {
                 let text = format!("{path} changed after it was read");

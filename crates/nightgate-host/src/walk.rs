@@ -17,6 +17,8 @@ use nightgate_core::RepoPath;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
+use crate::process::Cancel;
+
 mod remove;
 pub use remove::{RemoveError, remove_tree};
 
@@ -52,6 +54,8 @@ pub struct Limits {
     pub file_bytes: u64,
     /// Bytes of all files together.
     pub total_bytes: u64,
+    /// Steps of comparing names with the patterns of `.gitignore` files.
+    pub pattern_steps: u64,
     /// Wall time.
     pub time: Duration,
 }
@@ -64,8 +68,37 @@ impl Default for Limits {
             path_bytes: 4095,
             file_bytes: 4 << 30,
             total_bytes: 64 << 30,
+            pattern_steps: 1 << 31,
             time: Duration::from_secs(600),
         }
+    }
+}
+
+/// When reading ends, whatever is still to be read: at a time, or when a person interrupts.
+#[derive(Clone, Copy, Debug)]
+pub struct Until<'a> {
+    deadline: Instant,
+    cancel: Option<&'a Cancel>,
+}
+
+impl<'a> Until<'a> {
+    /// This long from now, or until the flag is raised.
+    pub fn after(time: Duration, cancel: Option<&'a Cancel>) -> Self {
+        Self { deadline: Instant::now() + time, cancel }
+    }
+
+    /// Whether it may go on.
+    ///
+    /// # Errors
+    /// [`Fault::Cancelled`] or [`Fault::OverBudget`].
+    pub fn check(&self) -> Result<(), Fault> {
+        if self.cancel.is_some_and(Cancel::is_cancelled) {
+            return Err(Fault::Cancelled);
+        }
+        if Instant::now() > self.deadline {
+            return Err(Fault::OverBudget("could not be read within the time of the capture".to_owned()));
+        }
+        Ok(())
     }
 }
 
@@ -84,6 +117,9 @@ pub enum Fault {
     /// More than the limits allow.
     #[error("{0}")]
     OverBudget(String),
+    /// A person interrupted.
+    #[error("was not read: it was interrupted")]
+    Cancelled,
 }
 
 impl From<Errno> for Fault {
@@ -201,8 +237,23 @@ impl Folder {
     /// # Errors
     /// [`Fault::OverBudget`] where there are more than `most`.
     pub fn names(&self, most: u64) -> Result<BTreeSet<Vec<u8>>, Fault> {
+        self.list(most, None)
+    }
+
+    /// As [`Folder::names`], and only while `until` allows it.
+    ///
+    /// # Errors
+    /// Also those of [`Until::check`].
+    pub fn names_until(&self, most: u64, until: Until<'_>) -> Result<BTreeSet<Vec<u8>>, Fault> {
+        self.list(most, Some(until))
+    }
+
+    fn list(&self, most: u64, until: Option<Until<'_>>) -> Result<BTreeSet<Vec<u8>>, Fault> {
         let mut names = BTreeSet::new();
         for entry in with_descriptors(|| Dir::read_from(&self.descriptor))? {
+            if let Some(until) = &until {
+                until.check()?;
+            }
             let name = entry?.file_name().to_bytes().to_vec();
             if name == b"." || name == b".." {
                 continue;
@@ -312,8 +363,8 @@ impl OpenFile {
     /// size nor times of the file had changed when the last was read.
     ///
     /// # Errors
-    /// [`Fault::Changed`] where they had; [`Fault::OverBudget`] past `deadline`.
-    pub fn read(&self, deadline: Instant, mut take: impl FnMut(&[u8])) -> Result<(), Fault> {
+    /// [`Fault::Changed`] where they had; those of [`Until::check`] where it no longer allows it.
+    pub fn read(&self, until: Until<'_>, mut take: impl FnMut(&[u8])) -> Result<(), Fault> {
         let mut buffer = vec![0; 128 * 1024];
         let mut total = 0;
         loop {
@@ -329,9 +380,7 @@ impl OpenFile {
                 return Err(Fault::Changed);
             }
             take(&buffer[..count]);
-            if Instant::now() > deadline {
-                return Err(Fault::OverBudget("could not be read within the time of the capture".to_owned()));
-            }
+            until.check()?;
         }
         let after = Status::from_stat(&rustix::fs::fstat(&self.descriptor)?);
         if total != self.status.size || after.stamp != self.status.stamp {

@@ -1,14 +1,13 @@
 //! Reads a room back, raw. Deciding what a difference means is not here.
 
 use std::path::Path;
-use std::time::Instant;
 
 use nightgate_core::tree::{Entry, EntryMode, Listing, changes};
 use nightgate_core::{RepoPath, TreeId};
 
 use super::{folders_of, tree_of};
 use crate::hash::ObjectFormat;
-use crate::walk::{Fault, Folder, Kind, Limits};
+use crate::walk::{Fault, Folder, Kind, Limits, Until};
 
 /// What was found in a room.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +33,7 @@ pub fn observe(room: &Path, tracked: &Listing, format: ObjectFormat) -> Observat
         folders: folders_of(tracked.keys()),
         format,
         limits,
-        deadline: Instant::now() + limits.time,
+        until: Until::after(limits.time, None),
         seen: Observation {
             tree: None,
             listing: Listing::new(),
@@ -74,7 +73,7 @@ struct Observer<'a> {
     folders: std::collections::BTreeSet<RepoPath>,
     format: ObjectFormat,
     limits: Limits,
-    deadline: Instant,
+    until: Until<'static>,
     seen: Observation,
 }
 
@@ -131,14 +130,14 @@ impl Observer<'_> {
             return Err(Fault::OverBudget(format!("has {size} bytes, more than {}", self.limits.file_bytes)));
         }
         let mut hasher = self.format.blob(size);
-        file.read(self.deadline, |bytes| hasher.update(bytes))?;
+        file.read(self.until, |bytes| hasher.update(bytes))?;
         let mode = if file.status().is_executable() { EntryMode::Executable } else { EntryMode::File };
         Ok(Entry { mode, object: hasher.finish() })
     }
 
     /// Counts what is in a folder without opening files. One that can't be read, or is too deep, counts as one.
     fn untracked_folder(&mut self, parent: &Folder, name: &[u8], depth: usize) {
-        let opened = if depth < self.limits.depth && Instant::now() < self.deadline {
+        let opened = if depth < self.limits.depth && self.until.check().is_ok() {
             parent
                 .folder(name)
                 .and_then(|folder| folder.names(self.limits.entries).map(|names| (folder, names)))

@@ -119,6 +119,33 @@ fn time_that_is_over_is_a_problem_and_deletes_nothing() {
 }
 
 #[test]
+fn patterns_that_take_too_many_steps_end_the_reading_and_delete_nothing() {
+    let fixture = Fixture::new();
+    let user = fixture.user();
+    user.write("file", b"x");
+    user.write("zzz/file", b"x");
+    user.commit();
+    let job = fixture.job(&user, &[]);
+    job.write(".gitignore", "*a*a*a*a*b\n".repeat(100).as_bytes());
+    job.write("file", b"changed");
+    job.remove("zzz/file");
+    let limits = |pattern_steps| Limits { pattern_steps, ..Limits::default() };
+    assert_eq!(problems(&job.capture_within(limits(100_000))), []);
+    job.write(&"a".repeat(200), b"new");
+    let capture = job.capture_within(limits(100_000));
+    assert_eq!(problems(&capture), [over("")]);
+    assert!(capture.problems[0].text.contains("too many steps"), "{:?}", capture.problems);
+    assert_eq!(changed(&capture), ["A .gitignore"], "what came before it");
+    assert!(capture.candidate.is_some());
+    // Too many of them count for nothing, and that is told.
+    job.remove(&"a".repeat(200));
+    job.write(".gitignore", "a\n".repeat(60_000).as_bytes());
+    let capture = job.capture();
+    assert_eq!(problems(&capture), [over(".gitignore")]);
+    assert_eq!(changed(&capture), ["A .gitignore", "M file", "D zzz/file"]);
+}
+
+#[test]
 fn folders_beyond_the_depth_and_paths_beyond_the_length_are_unrepresentable() {
     let fixture = Fixture::new();
     let user = fixture.user();
