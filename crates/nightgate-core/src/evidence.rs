@@ -63,6 +63,9 @@ pub struct Capture {
     pub changes: Vec<Change>,
     /// What stood at and below the criteria paths, and at the folders above them where those were no folders.
     pub criteria: Vec<CriteriaEntry>,
+    /// Links that lead out of the candidate's tree and didn't at base, in path order; the first of them where they are many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside_links: Vec<OutsideLink>,
     /// What kept the capture from being whole or trusted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<CaptureProblem>,
@@ -88,6 +91,30 @@ impl Capture {
         };
         self.problems.iter().any(concerns)
     }
+}
+
+/// A symbolic link of the candidate that leads out of its tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OutsideLink {
+    /// Where it lies.
+    pub path: RepoPath,
+    /// Its target, in the text form of paths.
+    pub target: String,
+    /// How it leads out, itself or by way of other links.
+    pub leads: WayOut,
+}
+
+/// How a link leads out of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WayOut {
+    /// To an absolute path.
+    Absolute,
+    /// Above the root of the tree.
+    Above,
+    /// It wasn't followed to its end: the links are too many or too long.
+    Unknown,
 }
 
 /// Files that were kept out of the candidate.

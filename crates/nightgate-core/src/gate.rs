@@ -183,6 +183,8 @@ reasons! {
     NothingAffirmed = "nothing_affirmed", Uncertain;
     /// A check failed where files that it may need were ignored.
     NotSelfContained = "not_self_contained", Implementation;
+    /// A link leads out of the candidate's tree, so that what the work rests on may not be in it.
+    LinkOutside = "link_outside", Uncertain;
     /// A name or depth that a git tree can't hold.
     UnrepresentablePath = "unrepresentable_path", Uncertain;
     /// Files changed where they should have stood still.

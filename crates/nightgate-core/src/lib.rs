@@ -16,6 +16,7 @@ pub mod id;
 pub mod isolation;
 pub mod job;
 pub mod judge;
+pub mod link;
 pub mod path;
 pub mod plan;
 pub mod record;

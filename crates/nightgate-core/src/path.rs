@@ -85,6 +85,14 @@ pub fn needs_quoting(character: char) -> bool {
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
+/// Any bytes in the text form of paths.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if is_plain(text) => text.to_owned(),
+        _ => quote(bytes),
+    }
+}
+
 fn quote(bytes: &[u8]) -> String {
     use fmt::Write as _;
     let mut text = String::from("\"");
@@ -160,10 +168,7 @@ impl FromStr for RepoPath {
 
 impl fmt::Display for RepoPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match std::str::from_utf8(&self.0) {
-            Ok(text) if is_plain(text) => f.write_str(text),
-            _ => f.write_str(&quote(&self.0)),
-        }
+        f.write_str(&shown(&self.0))
     }
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::declaration::Declaration;
 use crate::evidence::{
     Above, Capture, CaptureProblem, CaptureProblemKind, CaptureSource, CheckRun, CriteriaEntry, CriteriaKind,
-    Evidence, Exit, Isolation, LeftOut, Remaining, Room, StandIn, Stream, Survivors,
+    Evidence, Exit, Isolation, LeftOut, OutsideLink, Remaining, Room, StandIn, Stream, Survivors, WayOut,
 };
 use crate::gate::{Finding, Gate, GateOutcome, GateResult, Reason, Role};
 use crate::isolation::IsolationLevel;
@@ -84,6 +84,7 @@ pub(crate) fn honest(plan: &Plan) -> Evidence {
             tree: Some(tree('c')),
             changes: vec![change("src/a.sh")],
             criteria: baseline(),
+            outside_links: Vec::new(),
             problems: Vec::new(),
             ignored: LeftOut::default(),
             caches: LeftOut::default(),
@@ -131,6 +132,11 @@ pub(crate) fn any_loss() -> impl Strategy<Value = fn(&mut Evidence)> {
             let survivors =
                 Survivors { remaining: Remaining::Unknown("lost".to_owned()), ..Survivors::default() };
             e.capture.survivors = Some(survivors);
+        },
+        |e| {
+            let link =
+                OutsideLink { path: path("src/a.sh"), target: "../..".to_owned(), leads: WayOut::Above };
+            e.capture.outside_links.push(link);
         },
         |e| e.isolation.level = IsolationLevel::I0,
         |e| e.checks.clear(),

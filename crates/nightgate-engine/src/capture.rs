@@ -8,6 +8,7 @@ use nightgate_core::{CommitId, JobId};
 use nightgate_host::candidate::{JobRepository, Signature};
 use nightgate_host::capture::{CaptureError, CaptureRequest, FileSource, capture, capture_commit};
 use nightgate_host::git::UserSettings;
+use nightgate_host::process::Cancel;
 use nightgate_host::repository::UserRepository;
 use nightgate_host::walk::Limits;
 
@@ -21,16 +22,18 @@ use crate::room::note_once;
 use crate::verify::Captured;
 
 impl Engine {
-    /// Captures the job's workspace. The attempt's last process must be gone.
+    /// Captures the job's workspace. The attempt's last process must be gone. `cancel` ends the capture, which is then an
+    /// interruption.
     pub(crate) fn capture_workspace(
         &self,
         state: &JobState,
         plan: &Plan,
         base: &Base,
+        cancel: Option<&Cancel>,
     ) -> Result<Captured, EngineError> {
         let folder = JobFolder::new(self.home.job(&state.id));
         let author = state.agent.clone().unwrap_or_else(|| "agent".to_owned());
-        self.capture_files(state, plan, base, &folder.workspace(), FileSource::Workspace, author)
+        self.capture_files(state, plan, base, &folder.workspace(), FileSource::Workspace, author, cancel)
     }
 
     /// Captures the user's own working tree.
@@ -49,9 +52,11 @@ impl Engine {
         };
         let settings = self.user_settings()?;
         let source = FileSource::Worktree { user, settings: &settings };
-        self.capture_files(state, plan, base, top, source, "worktree".to_owned())
+        let cancel = Some(&self.around.cancel);
+        self.capture_files(state, plan, base, top, source, "worktree".to_owned(), cancel)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "the one place where files are captured")]
     fn capture_files(
         &self,
         state: &JobState,
@@ -60,6 +65,7 @@ impl Engine {
         root: &std::path::Path,
         source: FileSource<'_>,
         author: String,
+        cancel: Option<&Cancel>,
     ) -> Result<Captured, EngineError> {
         let job = self.job_repository(&state.id, base)?;
         // Of the log and not of the clock: capturing again after a crash gives the same commit.
@@ -72,6 +78,7 @@ impl Engine {
             base_listing: &base.listing,
             criteria: &plan.content().terms.criteria_paths,
             limits: Limits::default(),
+            cancel,
             job: &job,
             author: &author,
             message: &format!("nightgate candidate of job {}\n", state.id),
@@ -134,17 +141,18 @@ impl Engine {
         Ok(Captured { facts, listing, repository, enforcements: Vec::new() })
     }
 
-    /// The job's own repository, made where it isn't there.
+    /// A fresh repository of the job's own, at a name that nobody could know before: what an agent laid into the job's
+    /// folder is never taken for it. It goes with the folder.
     fn job_repository(&self, job: &JobId, base: &Base) -> Result<JobRepository, EngineError> {
         let folder = JobFolder::new(self.home.job(job));
         make_folder(folder.root())?;
-        let place = folder.repository();
-        let made = if place.is_dir() {
-            JobRepository::open(self.git()?, &place)
-        } else {
-            JobRepository::create(&base.store, &place)
-        };
-        made.map_err(|fault| EngineError::environment("make the job's repository", fault))
+        let place = tempfile::Builder::new()
+            .prefix("candidate-")
+            .tempdir_in(folder.root())
+            .map_err(|source| EngineError::file("make a folder in", folder.root(), source))?
+            .keep();
+        JobRepository::create(&base.store, &place.join("candidate.git"))
+            .map_err(|fault| EngineError::environment("make the job's repository", fault))
     }
 
     fn user_settings(&self) -> Result<UserSettings, EngineError> {
@@ -180,5 +188,10 @@ pub(crate) fn note_attempt(captured: &mut Captured, attempt: &Attempt) {
 }
 
 fn failed(fault: CaptureError) -> EngineError {
-    EngineError::environment("capture what was left", fault)
+    match fault {
+        CaptureError::Cancelled => EngineError::Interrupted { next: String::new() },
+        fault @ (CaptureError::Root { .. } | CaptureError::Repository(_)) => {
+            EngineError::environment("capture what was left", fault)
+        }
+    }
 }

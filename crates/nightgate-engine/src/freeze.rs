@@ -204,7 +204,7 @@ impl Engine {
         let job = self.new_job_id()?;
         let _ours = self.try_lock(&job)?;
         let frozen = self.freeze_terms(&job, terms, text.source(), &base, BaseChecks::All, observer);
-        self.remove_job_folder(&job)?;
+        self.remove_folder_of(&job)?;
         frozen
     }
 

@@ -62,6 +62,15 @@ impl Home {
         self.root.join("kept")
     }
 
+    /// Where a job's workspace goes that could not be captured whole: the first place of its name where nothing stands.
+    pub(crate) fn free_place_in_kept(&self, job: &JobId) -> PathBuf {
+        let place = |number: u32| match number {
+            1 => self.kept().join(job.as_str()),
+            _ => self.kept().join(format!("{job}-{number}")),
+        };
+        (1..).map(place).find(|place| place.symlink_metadata().is_err()).unwrap_or_else(|| place(0))
+    }
+
     /// Held by the process that works on a job.
     pub(crate) fn lock(&self, job: &JobId) -> PathBuf {
         self.root.join("locks").join(job.as_str())
@@ -86,11 +95,6 @@ impl JobFolder {
 
     pub(crate) fn root(&self) -> &Path {
         &self.root
-    }
-
-    /// The job's own bare repository, where candidates are made.
-    pub(crate) fn repository(&self) -> PathBuf {
-        self.root.join("candidate.git")
     }
 
     pub(crate) fn workspace(&self) -> PathBuf {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use nightgate_core::JobId;
 use nightgate_core::event::{EventBody, JobKind};
+use nightgate_core::evidence::Capture;
 use nightgate_core::execution::Execution;
 use nightgate_core::job::{JobState, Phase};
 use nightgate_host::lock::FileLock;
@@ -17,6 +18,7 @@ use crate::error::EngineError;
 use crate::home::JobFolder;
 use crate::journal::Journal;
 use crate::room::remove;
+use crate::run::LEFT;
 use crate::step::{Observer, Step};
 
 /// How long a dead job's processes may take to end, before the job is left for later.
@@ -25,16 +27,32 @@ const KEEPER_LIMIT: Duration = Duration::from_secs(30);
 impl Engine {
     /// Brings every job whose process died to a state that is true: its processes are gone, its work is captured and kept
     /// at a ref, its folders are removed. An agent that was running is never continued. A job that can't be brought there
-    /// now stays as it is, for the next command, and stops no other job.
+    /// now stays as it is, for the next command, and stops no other job; the observer is told why.
     pub fn recover(&self, observer: &mut dyn Observer) -> Result<(), EngineError> {
+        self.recover_all(observer).map(drop)
+    }
+
+    /// As [`Engine::recover`]; returns the jobs that were left as they are, each with the reason.
+    pub(crate) fn recover_all(
+        &self,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<(JobId, EngineError)>, EngineError> {
+        let mut left = Vec::new();
         for state in self.store.jobs()?.into_iter().flatten() {
             if state.phase.is_ended() || matches!(state.phase, Phase::Waiting { .. }) {
                 continue;
             }
-            // What went wrong stays visible: the job is still shown as interrupted.
-            let _left_for_later = self.recover_job(&state, observer);
+            match self.recover_job(&state, observer) {
+                Ok(()) => {}
+                Err(fault @ EngineError::Interrupted { .. }) => return Err(fault),
+                Err(fault) => {
+                    observer.step(&Step::LeftForLater { job: state.id.clone(), why: fault.to_string() });
+                    left.push((state.id, fault));
+                }
+            }
         }
-        self.remove_strays()
+        self.remove_strays(observer)?;
+        Ok(left)
     }
 
     fn recover_job(&self, seen: &JobState, observer: &mut dyn Observer) -> Result<(), EngineError> {
@@ -76,7 +94,7 @@ impl Engine {
             | Phase::Blocked { .. }
             | Phase::Cancelled => {}
         }
-        self.remove_job_folder(job)?;
+        self.remove_job_folder(journal.state())?;
         journal.end().map(drop)
     }
 
@@ -99,6 +117,7 @@ impl Engine {
     }
 
     fn end_attempt(&self, journal: &mut Journal<'_>) -> Result<(), EngineError> {
+        self.regain_job_folder(journal.job())?;
         let folder = JobFolder::new(self.home.job(journal.job()));
         let (stdout, stderr) = folder.agent_logs();
         // A log that was never begun, or can't be read any more, is absent; that the attempt crashed is what counts.
@@ -123,29 +142,41 @@ impl Engine {
         Ok(())
     }
 
-    /// Removes folders that belong to no job: of a freeze, or of a process that died before its job's first event.
-    fn remove_strays(&self) -> Result<(), EngineError> {
+    /// Removes folders that belong to no job: of a freeze, or of a process that died before its job's first event; and
+    /// once more what resisted its removal.
+    fn remove_strays(&self, observer: &mut dyn Observer) -> Result<(), EngineError> {
         let (jobs, rooms) = (self.home.jobs(), self.home.rooms());
         for above in [&jobs, &rooms] {
             let entries = fs::read_dir(above).map_err(|source| EngineError::file("read", above, source))?;
             for entry in entries {
                 let entry = entry.map_err(|source| EngineError::file("read", above, source))?;
                 let name = entry.file_name().to_string_lossy().into_owned();
-                // A room is named for its job and a suffix.
+                let name = name.strip_prefix(LEFT).unwrap_or(&name);
+                // A room, and what was left, are named for their job and a suffix.
                 let Some(job) = name.get(..10).and_then(|name| name.parse::<JobId>().ok()) else { continue };
                 let Some(_lock) = self.try_lock(&job)? else { continue };
-                let ended = match self.store.state(&job) {
-                    Ok(state) => {
-                        state.phase.is_ended()
-                            || matches!(state.phase, Phase::Waiting { .. } | Phase::Verifying)
+                let state = match self.store.state(&job) {
+                    Ok(state)
+                        if state.phase.is_ended()
+                            || matches!(state.phase, Phase::Waiting { .. } | Phase::Verifying) =>
+                    {
+                        Some(state)
                     }
-                    Err(nightgate_store::StoreError::NoSuchJob(_)) => true,
-                    Err(_) => false,
+                    Err(nightgate_store::StoreError::NoSuchJob(_)) => None,
+                    Ok(_) | Err(_) => continue,
                 };
-                if ended && FileLock::try_take(&self.home.keeper_lock(&job)).is_ok_and(|lock| lock.is_some())
-                {
-                    // One that resists stops no other job.
-                    let _left_for_later = remove(&entry.path(), above);
+                let is_free =
+                    || FileLock::try_take(&self.home.keeper_lock(&job)).is_ok_and(|lock| lock.is_some());
+                if !is_free() {
+                    continue;
+                }
+                let removed = match &state {
+                    Some(state) if entry.path() == self.home.job(&job) => self.remove_job_folder(state),
+                    Some(_) | None => remove(&entry.path(), above),
+                };
+                // One that resists stops no other job.
+                if let Err(fault) = removed {
+                    observer.step(&Step::LeftForLater { job, why: fault.to_string() });
                 }
             }
         }
@@ -157,7 +188,29 @@ impl Engine {
         FileLock::try_take(&path).map_err(|source| EngineError::file("lock", &path, source))
     }
 
-    pub(crate) fn remove_job_folder(&self, job: &JobId) -> Result<(), EngineError> {
+    /// Removes a job's folder, of which nothing is needed any more. Where its process died, or failed, between the capture
+    /// and the keeping of a workspace that was not captured whole, that is done first.
+    pub(crate) fn remove_job_folder(&self, state: &JobState) -> Result<(), EngineError> {
+        let folder = JobFolder::new(self.home.job(&state.id));
+        if fs::symlink_metadata(folder.root()).is_err() {
+            return Ok(());
+        }
+        let is_whole = |capture: &Capture| capture.problems.is_empty();
+        let is_kept = || {
+            let is_there = |path: PathBuf| path.symlink_metadata().is_ok();
+            is_there(self.home.kept().join(state.id.as_str())) && !is_there(folder.workspace())
+        };
+        if state.kind == JobKind::Run
+            && self.capture_of(state)?.is_some_and(|seen| !is_whole(&seen))
+            && !is_kept()
+        {
+            self.keep_workspace(&folder, &self.home.free_place_in_kept(&state.id))?;
+        }
+        self.remove_folder_of(&state.id)
+    }
+
+    /// Removes the folder of a job that no agent worked in, or of which all is kept.
+    pub(crate) fn remove_folder_of(&self, job: &JobId) -> Result<(), EngineError> {
         let folder = self.home.job(job);
         if fs::symlink_metadata(&folder).is_err() {
             return Ok(());

@@ -30,6 +30,9 @@ use crate::step::{Observer, Step};
 use crate::verify::Captured;
 use crate::{Engine, Report};
 
+/// How the names of folders begin that hold what of an attempt resisted its removal.
+pub(crate) const LEFT: &str = ".left-";
+
 /// The branch that an agent finds itself on.
 const BRANCH: &str = "work";
 
@@ -77,7 +80,10 @@ impl Engine {
         ask: Ask<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Report, EngineError> {
-        self.recover(observer)?;
+        let left = self.recover_all(observer)?;
+        if let Some((_, fault)) = left.into_iter().find(|(left, _)| left == job) {
+            return Err(fault);
+        }
         let doing = || format!("go on with job {job}");
         let state = self.store.state(job)?;
         if state.phase.is_ended() {
@@ -192,6 +198,7 @@ impl Engine {
                 return Ok(None);
             }
         };
+        self.regain_job_folder(journal.job())?;
         let mut faults = Vec::new();
         let stdout = self.keep_stream(&attempt.ended.stdout, &mut faults).log;
         let stderr = self.keep_stream(&attempt.ended.stderr, &mut faults).log;
@@ -211,42 +218,74 @@ impl Engine {
         observer: &mut dyn Observer,
     ) -> Result<Captured, EngineError> {
         observer.step(&Step::Capturing);
-        let mut captured = self.capture_workspace(journal.state(), plan, base)?;
+        self.regain_job_folder(journal.job())?;
+        // The interruption that ended the agent doesn't end the capture of its work too.
+        let was_interrupted = attempt.is_some_and(|attempt| attempt.execution == Execution::Cancelled);
+        let cancel = (!was_interrupted).then_some(&self.around.cancel);
+        let mut captured = self.capture_workspace(journal.state(), plan, base, cancel)?;
         if let Some(attempt) = attempt {
             captured.facts.survivors = Some(survivors_of(&attempt.ended.stop));
             note_attempt(&mut captured, attempt);
         }
-        if !captured.facts.problems.is_empty() {
-            let kept = self.home.kept().join(journal.job().as_str());
-            let text = format!("it could not be captured whole and lies at {}", kept.display());
+        let kept = (!captured.facts.problems.is_empty()).then(|| self.home.free_place_in_kept(journal.job()));
+        if let Some(kept) = &kept {
+            let text =
+                format!("it could not be captured whole: what is left of it lies at {}", kept.display());
             captured.facts.notes.push(Note { code: "workspace_kept".to_owned(), path: None, text });
         }
         self.keep_capture(journal, user, base, &captured)?;
-        self.put_away(journal.job(), &captured)?;
+        self.put_away(journal.job(), kept.as_deref())?;
         Ok(captured)
     }
 
-    /// Takes what the attempt left out of reach, before a check runs: the candidate must not borrow from it, by a link or by
-    /// a path that it wrote down. A workspace that was not captured whole may hold the only copy of work and is kept.
-    fn put_away(&self, job: &JobId, captured: &Captured) -> Result<(), EngineError> {
-        let folder = JobFolder::new(self.home.job(job));
-        if !captured.facts.problems.is_empty() {
+    /// Makes the job's folder usable again, whatever the agent did to it: what stands in its place is moved away, and the
+    /// rights of its owner are given back.
+    pub(crate) fn regain_job_folder(&self, job: &JobId) -> Result<(), EngineError> {
+        let folder = self.home.job(job);
+        if folder.symlink_metadata().is_ok_and(|status| !status.is_dir()) {
             make_folder(&self.home.kept())?;
-            let kept = self.home.kept().join(job.as_str());
-            std::fs::rename(folder.workspace(), &kept)
-                .map_err(|source| EngineError::file("keep the workspace as", &kept, source))?;
+            let kept = self.home.free_place_in_kept(job);
+            std::fs::rename(&folder, &kept)
+                .map_err(|source| EngineError::file("move away what stands at", &folder, source))?;
+        }
+        make_folder(&folder)?;
+        nightgate_host::walk::regain(&folder).map_err(|source| EngineError::file("open", &folder, source))
+    }
+
+    /// Takes what the attempt left out of reach, before a check runs: the candidate must not borrow from it, by a link or by
+    /// a path that it wrote down. A workspace that was not captured whole may hold the only copy of work and goes to `kept`.
+    fn put_away(&self, job: &JobId, kept: Option<&Path>) -> Result<(), EngineError> {
+        let folder = JobFolder::new(self.home.job(job));
+        if let Some(kept) = kept {
+            self.keep_workspace(&folder, kept)?;
         }
         // Whatever resists is moved away with the rest.
-        let away = self.home.jobs().join(format!(".left-{job}"));
         for left in [folder.workspace(), folder.agent_home(), folder.agent_tmp()] {
             if left.symlink_metadata().is_ok() && crate::room::remove(&left, folder.root()).is_err() {
-                make_folder(&away)?;
+                let jobs = self.home.jobs();
+                let away = tempfile::Builder::new()
+                    .prefix(&format!("{LEFT}{job}-"))
+                    .tempdir_in(&jobs)
+                    .map_err(|source| EngineError::file("make a folder in", &jobs, source))?
+                    .keep();
                 let name = left.file_name().unwrap_or_default();
                 std::fs::rename(&left, away.join(name))
                     .map_err(|source| EngineError::file("move away", &left, source))?;
             }
         }
         Ok(())
+    }
+
+    /// Moves the workspace to `kept`; where that is no folder any more, all that lies beside it too, as the work may be there.
+    pub(crate) fn keep_workspace(&self, folder: &JobFolder, kept: &Path) -> Result<(), EngineError> {
+        make_folder(&self.home.kept())?;
+        let workspace = folder.workspace();
+        let is_folder = workspace.symlink_metadata().is_ok_and(|status| status.is_dir());
+        if is_folder && std::fs::rename(&workspace, kept).is_ok() {
+            return Ok(());
+        }
+        std::fs::rename(folder.root(), kept)
+            .map_err(|source| EngineError::file("keep what is left as", kept, source))
     }
 
     /// Publishes the candidate and writes the `captured` event.
@@ -288,19 +327,24 @@ impl Engine {
         if let Err(fault) = worked {
             self.write_stop(&mut journal, &fault)?;
             if !holds_work(&journal.state().phase) {
-                self.remove_job_folder(&job)?;
+                self.remove_job_folder(journal.state())?;
             }
             let state = journal.end()?;
             return Err(match (fault, &state.phase) {
                 (EngineError::Interrupted { .. }, Phase::Verifying) => EngineError::Interrupted {
                     next: format!("; the work is kept, go on with: nightgate run --resume {job}"),
                 },
+                (EngineError::Interrupted { .. }, phase) if holds_work(phase) => EngineError::Interrupted {
+                    next: format!(
+                        "; the work of job {job} is where the agent left it, and the next command that writes captures it"
+                    ),
+                },
                 (fault, _) => fault,
             });
         }
         let state = journal.end()?;
         // The answer is on the disk; a folder that resists is no reason to take it back. The next command tries again.
-        let _left_for_later = self.remove_job_folder(&job);
+        let _left_for_later = self.remove_job_folder(&state);
         self.report(state)
     }
 

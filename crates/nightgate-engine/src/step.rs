@@ -10,6 +10,13 @@ use nightgate_core::evidence::Above;
 pub enum Step {
     /// Capturing what an interrupted job left, before anything else.
     Recovering(JobId),
+    /// An interrupted job, or a folder of it, was left as it is, for the next command. Whoever watches should be told.
+    LeftForLater {
+        /// The job.
+        job: JobId,
+        /// What failed and why; reads after "failed to".
+        why: String,
+    },
     /// A job was made.
     Started(JobId),
     /// Copying the base commit into Nightgate's own repository.

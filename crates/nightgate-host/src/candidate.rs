@@ -10,8 +10,9 @@ use nightgate_core::tree::{Change, EntryMode, Listing};
 use nightgate_core::{CommitId, RepoPath};
 
 use crate::base_store::{BaseStore, adopt};
-use crate::git::Git;
+use crate::git::{Git, GitError};
 use crate::hash::tree_id;
+use crate::process::Cancel;
 use crate::repository::{Repository, RepositoryError, object_id, read_shallow, write_shallow};
 use crate::walk::Folder;
 
@@ -43,6 +44,8 @@ pub struct Signature {
 pub(crate) enum CommitFault {
     /// A file was not what the capture had read.
     Changed(RepoPath),
+    /// A person interrupted.
+    Cancelled,
     Repository(RepositoryError),
 }
 
@@ -62,6 +65,8 @@ pub(crate) struct NewCommit<'a> {
     pub(crate) message: &'a str,
     /// The folder that holds the new contents, at their paths.
     pub(crate) root: &'a Folder,
+    /// Ends it between two blocks.
+    pub(crate) cancel: Option<&'a Cancel>,
 }
 
 impl JobRepository {
@@ -119,14 +124,18 @@ impl JobRepository {
         let mut answer = Vec::new();
         let one_pack = [OsStr::new("-c"), OsStr::new("fastimport.unpackLimit=0")];
         let git = self.repository.git();
-        let command = git.in_repository(self.repository.git_dir(), &one_pack, "fast-import").long();
+        let command =
+            git.in_repository(self.repository.git_dir(), &one_pack, "fast-import").long().until(new.cancel);
         // Never unpacked: one pack is one file to bring safely onto the disk.
         let command = command.args(["--quiet", "--force", "--done", "--date-format=raw"]);
         let ended = command.converse(&mut stream, &mut answer);
         if let Some(path) = stream.changed() {
             return Err(CommitFault::Changed(path));
         }
-        ended.map_err(RepositoryError::from)?;
+        match ended {
+            Err(GitError::Cancelled { .. }) => return Err(CommitFault::Cancelled),
+            other => other.map_err(RepositoryError::from)?,
+        };
         let commit = crate::repository::id_of(answer.trim_ascii_end(), "git fast-import")?;
         self.keep(&commit)?;
         self.repository

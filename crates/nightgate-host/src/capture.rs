@@ -4,6 +4,7 @@
 //! looked at as files for a note, and a user's own working tree is asked which paths git would convert.
 
 mod conversion;
+mod links;
 mod reading;
 mod sniff;
 mod unreached;
@@ -19,8 +20,9 @@ use nightgate_core::{CommitId, Digest, RepoPath};
 use crate::candidate::{CommitFault, JobRepository, NewCommit, Signature};
 use crate::git::UserSettings;
 use crate::hash::tree_id;
+use crate::process::Cancel;
 use crate::repository::{RepositoryError, UserRepository};
-use crate::walk::{Folder, Limits};
+use crate::walk::{self, Folder, Limits};
 
 pub(crate) use reading::has_cache_tag;
 use reading::{Reading, Scope};
@@ -46,6 +48,8 @@ pub struct CaptureRequest<'a> {
     pub criteria: &'a [RepoPath],
     /// How much is read.
     pub limits: Limits,
+    /// Ends the capture within an entry or a block, when a person interrupts.
+    pub cancel: Option<&'a Cancel>,
     /// Where the candidate goes. It must be able to read base.
     pub job: &'a JobRepository,
     /// The candidate's author and time.
@@ -71,7 +75,7 @@ pub enum FileSource<'a> {
 /// Why there is no capture at all. Whatever concerns single files is a problem within a capture.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
-    /// The folder isn't there or can't be read.
+    /// The user's working tree isn't there or can't be read.
     #[error("capture {}: {source}", root.display())]
     Root {
         /// Which.
@@ -79,6 +83,9 @@ pub enum CaptureError {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// A person interrupted. Capturing again is safe.
+    #[error("capture the files: it was interrupted")]
+    Cancelled,
     /// Our own repository, or git.
     #[error("capture into the job's repository: {0}")]
     Repository(#[from] RepositoryError),
@@ -90,20 +97,36 @@ pub enum CaptureError {
 /// ignorance never looks like a deletion; all else is captured. When this returns, the candidate is on the disk, at
 /// `refs/captures/<id>` of the job's repository.
 ///
+/// A workspace that is no folder any more, or can't be opened, gives a capture without a candidate; one whose owner only lost
+/// their rights on it is opened again first, as no commit holds the mode of its root.
+///
 /// # Errors
-/// Where the folder can't be opened or git fails; nothing is lost then, and capturing again is safe.
+/// Where a user's working tree can't be opened, git fails or a person interrupts; nothing is lost then, and capturing again is safe.
 pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
-    let root = Folder::open(request.root)
-        .map_err(|source| CaptureError::Root { root: request.root.to_owned(), source })?;
+    let opened = match request.source {
+        FileSource::Workspace => walk::regain(request.root).and_then(|()| Folder::open(request.root)),
+        FileSource::Worktree { .. } => Folder::open(request.root),
+    };
+    let root = match (opened, &request.source) {
+        (Ok(root), _) => root,
+        (Err(source), FileSource::Workspace) => return Ok(without_root(request, &source)),
+        (Err(source), FileSource::Worktree { .. }) => {
+            return Err(CaptureError::Root { root: request.root.to_owned(), source });
+        }
+    };
     let is_worktree = matches!(request.source, FileSource::Worktree { .. });
     let scope = Scope::new(
         request.base_listing,
         request.criteria,
         request.job.repository().object_format(),
         request.limits,
+        request.cancel,
         is_worktree,
     );
     let mut reading = steady(|| Reading::take(&root, &scope));
+    if request.cancel.is_some_and(Cancel::is_cancelled) {
+        return Err(CaptureError::Cancelled);
+    }
     let mut lost = HashSet::new();
     let (candidate, listing, changes) = make_candidate(request, &root, &mut reading, &mut lost)?;
     let mut capture = Capture {
@@ -113,6 +136,7 @@ pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
         tree: candidate.as_ref().map(|_| tree_id(request.job.repository().object_format(), &listing)),
         changes,
         criteria: observation(&reading, &listing, request),
+        outside_links: Vec::new(),
         problems: Vec::new(),
         ignored: std::mem::take(&mut reading.ignored),
         caches: std::mem::take(&mut reading.caches),
@@ -121,6 +145,7 @@ pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
     };
     if let Some(candidate) = &candidate {
         reading.problems.extend(request.job.read_back(candidate, request.base, &listing)?);
+        capture.outside_links = links::outside(request.job.repository(), request.base_listing, &listing)?;
     }
     match request.source {
         FileSource::Workspace if capture.changes.is_empty() => {
@@ -140,12 +165,43 @@ pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
     Ok(capture)
 }
 
+/// The capture of a workspace of which there is nothing to read.
+fn without_root(request: &CaptureRequest<'_>, fault: &std::io::Error) -> Capture {
+    let text = match request.root.symlink_metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            "the workspace was removed: there is nothing to capture".to_owned()
+        }
+        Ok(status) if status.is_symlink() => {
+            "a symbolic link stands in the place of the workspace: what it leads to is not captured"
+                .to_owned()
+        }
+        Ok(status) if !status.is_dir() => {
+            "what stands in the place of the workspace is no folder: there is nothing to capture".to_owned()
+        }
+        Ok(_) | Err(_) => format!("the workspace can't be read: {fault}"),
+    };
+    Capture {
+        source: CaptureSource::Workspace,
+        base: request.base.clone(),
+        candidate: None,
+        tree: None,
+        changes: Vec::new(),
+        criteria: Vec::new(),
+        outside_links: Vec::new(),
+        problems: vec![CaptureProblem { kind: CaptureProblemKind::Unreadable, path: None, text }],
+        ignored: Default::default(),
+        caches: Default::default(),
+        notes: Vec::new(),
+        survivors: None,
+    }
+}
+
 /// Reads until two readings agree.
 fn steady(mut read: impl FnMut() -> Reading) -> Reading {
     let mut last = read();
     for _ in 1..MOST_READINGS {
         // A reading that ran out of its budget can't be confirmed, and needs no confirmation to be doubted.
-        if last.cut {
+        if last.cut || last.flooded {
             return last;
         }
         let next = read();
@@ -201,9 +257,11 @@ fn make_candidate(
             author: request.author,
             message: request.message,
             root,
+            cancel: request.cancel,
         });
         match made {
             Ok(commit) => return Ok((Some(commit), listing, changes)),
+            Err(CommitFault::Cancelled) => return Err(CaptureError::Cancelled),
             Err(CommitFault::Repository(error)) => return Err(error.into()),
             Err(CommitFault::Changed(path)) => {
                 let text = format!("{path} changed after it was read");
@@ -270,6 +328,7 @@ pub fn capture_commit(
         tree: None,
         changes: Vec::new(),
         criteria: Vec::new(),
+        outside_links: Vec::new(),
         problems: Vec::new(),
         ignored: Default::default(),
         caches: Default::default(),
@@ -309,7 +368,10 @@ pub fn capture_commit(
                     let text = "the commit's tree is not the one that its files make".to_owned();
                     (CaptureProblemKind::Unrepresentable, text)
                 }
-                None => return Ok(capture),
+                None => {
+                    capture.outside_links = links::outside(repository, base_listing, &listing)?;
+                    return Ok(capture);
+                }
             }
         }
         Err(error @ RepositoryError::Missing { .. }) => {

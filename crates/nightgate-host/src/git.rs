@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::env::Environment;
+use crate::process::Cancel;
 
 pub use settings::UserSettings;
 
@@ -88,6 +89,12 @@ pub enum GitError {
         doing: String,
         /// The limit.
         seconds: u64,
+    },
+    /// A person interrupted, and it was killed.
+    #[error("{doing} was interrupted")]
+    Cancelled {
+        /// The command, shortened.
+        doing: String,
     },
     /// A signal that was not ours ended it.
     #[error("{doing} was ended by signal {signal}")]
@@ -223,6 +230,7 @@ impl Git {
             program: self.program.to_path_buf(),
             doing: format!("git {verb}"),
             limit: self.time_limit,
+            cancel: None,
             stdin: None,
             stdout: None,
         }
@@ -235,6 +243,7 @@ pub(crate) struct Invocation {
     program: PathBuf,
     doing: String,
     limit: Duration,
+    cancel: Option<Cancel>,
     stdin: Option<Stdio>,
     stdout: Option<Stdio>,
 }
@@ -268,6 +277,12 @@ impl Invocation {
     /// Allows twelve times the usual time.
     pub(crate) fn long(mut self) -> Self {
         self.limit *= 12;
+        self
+    }
+
+    /// Kills it as soon as the flag is raised.
+    pub(crate) fn until(mut self, cancel: Option<&Cancel>) -> Self {
+        self.cancel = cancel.cloned();
         self
     }
 
@@ -323,15 +338,17 @@ impl Invocation {
             .stderr(Stdio::piped())
             .process_group(0);
         let spawned = self.command.spawn();
-        let Self { command, program, doing, limit, .. } = self;
+        let Self { command, program, doing, limit, cancel, .. } = self;
         // Ends of pipes that were given to the process must not stay open here.
         drop(command);
         let child = match spawned {
             Ok(child) => child,
             Err(source) => return Err(GitError::NotStarted { doing, program, source }),
         };
-        let (status, stderr) = match pump::run(child, input, stdout, Instant::now() + limit) {
+        let end = pump::End { deadline: Instant::now() + limit, cancel: cancel.as_ref() };
+        let (status, stderr) = match pump::run(child, input, stdout, end) {
             Ok(ended) => ended,
+            Err(pump::Fault::Cancelled) => return Err(GitError::Cancelled { doing }),
             Err(pump::Fault::TimedOut) => return Err(GitError::TimedOut { doing, seconds: limit.as_secs() }),
             Err(pump::Fault::Io(source)) => return Err(GitError::Pipe { doing, source }),
         };

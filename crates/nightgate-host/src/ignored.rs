@@ -9,9 +9,49 @@ use std::sync::Arc;
 
 use wildcard::Slash;
 
-/// The most bytes of a `.gitignore` file that are read; more than any honest one has, and few enough that matching a name
-/// against all of its patterns takes seconds at worst. Between names the capture looks at its time limit.
+/// The most bytes of a `.gitignore` file that are read; more than any honest one has.
 pub const MOST_PATTERN_BYTES: u64 = 256 << 10;
+
+/// The most patterns that are in force in one folder: of its own file and of those above it.
+pub const MOST_PATTERNS: usize = 50_000;
+
+/// The most steps that one name may take, so that whoever waits between names doesn't wait long.
+const MOST_STEPS_OF_A_NAME: u64 = 1 << 24;
+
+/// How many steps of comparing names with patterns may still be taken. Counted in steps and not in time, so that the same
+/// files always give the same answer.
+#[derive(Debug)]
+pub struct Effort {
+    left: u64,
+    left_for_name: u64,
+}
+
+/// The effort is used up: whether the name is ignored is not known.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Exhausted;
+
+impl Effort {
+    /// So many steps in all. Comparing a name with a pattern takes about as many as both have bytes; with many stars up to
+    /// the product.
+    pub fn new(steps: u64) -> Self {
+        Self { left: steps, left_for_name: 0 }
+    }
+
+    fn begin_name(&mut self) {
+        self.left_for_name = MOST_STEPS_OF_A_NAME;
+    }
+
+    fn take(&mut self, steps: usize) -> Result<(), Exhausted> {
+        let steps = steps as u64;
+        let (Some(left), Some(left_for_name)) =
+            (self.left.checked_sub(steps), self.left_for_name.checked_sub(steps))
+        else {
+            return Err(Exhausted);
+        };
+        (self.left, self.left_for_name) = (left, left_for_name);
+        Ok(())
+    }
+}
 
 /// A longer pattern than this ignores nothing: it is longer than most names, and matching it would go deep.
 const LONGEST_PATTERN: usize = 1024;
@@ -37,6 +77,8 @@ pub fn is_cache_name(name: &[u8], is_file: bool) -> bool {
 struct Pattern {
     /// Without `!`, a leading `/` and one trailing `/`.
     glob: Vec<u8>,
+    /// How many bytes of it stand before its first wildcard.
+    literal: usize,
     negated: bool,
     only_folders: bool,
     /// Matches the last component alone; otherwise the path below the file's folder.
@@ -61,28 +103,32 @@ impl Pattern {
             glob = &glob[..glob.len() - 1];
         }
         let only_name = !glob.contains(&b'/');
+        let glob = glob.strip_prefix(b"/").unwrap_or(glob);
         Some(Self {
-            glob: glob.strip_prefix(b"/").unwrap_or(glob).to_vec(),
+            glob: glob.to_vec(),
+            literal: glob.iter().position(|byte| b"*?[\\".contains(byte)).unwrap_or(glob.len()),
             negated,
             only_folders,
             only_name,
         })
     }
 
-    fn matches(&self, below: &[u8], is_folder: bool) -> bool {
+    fn matches(&self, below: &[u8], is_folder: bool, effort: &mut Effort) -> Result<bool, Exhausted> {
+        effort.take(1)?;
         if self.only_folders && !is_folder {
-            return false;
+            return Ok(false);
         }
         if self.only_name {
             let name = below.rsplit(|&byte| byte == b'/').next().unwrap_or(below);
-            return wildcard::matches(&self.glob, name, Slash::Ordinary);
+            return wildcard::matches(&self.glob, name, Slash::Ordinary, effort);
         }
         // Git compares what stands before the first wildcard literally and hands only the rest to the matcher, for
         // which `**` at the start of that rest is then at the start of a component.
-        let literal = self.glob.iter().position(|byte| b"*?[\\".contains(byte)).unwrap_or(self.glob.len());
-        below
-            .strip_prefix(&self.glob[..literal])
-            .is_some_and(|rest| wildcard::matches(&self.glob[literal..], rest, Slash::Separates))
+        let (literal, wild) = self.glob.split_at(self.literal);
+        match below.strip_prefix(literal) {
+            Some(rest) => wildcard::matches(wild, rest, Slash::Separates, effort),
+            None => Ok(false),
+        }
     }
 }
 
@@ -116,36 +162,47 @@ struct PatternFile {
     patterns: Vec<Pattern>,
     /// How many bytes of a path lead to the file's folder, its slash included.
     folder_bytes: usize,
+    /// How many patterns these are, together with those above.
+    in_force: usize,
     above: Option<Arc<PatternFile>>,
 }
 
 impl Rules {
-    /// These rules with those of the `.gitignore` file of `folder` on top; `folder` is empty for the root.
-    pub fn with_file(&self, folder: &[u8], content: &[u8]) -> Self {
+    /// These rules with those of the `.gitignore` file of `folder` on top; `folder` is empty for the root. `None` where that
+    /// would put more than [`MOST_PATTERNS`] in force.
+    pub fn with_file(&self, folder: &[u8], content: &[u8]) -> Option<Self> {
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
-        let patterns = content
+        let above = self.innermost.as_ref().map_or(0, |file| file.in_force);
+        let patterns: Vec<_> = content
             .split(|&byte| byte == b'\n')
             .filter_map(|line| Pattern::read(line.strip_suffix(b"\r").unwrap_or(line)))
+            .take(MOST_PATTERNS - above + 1)
             .collect();
+        let in_force = above + patterns.len();
         let folder_bytes = if folder.is_empty() { 0 } else { folder.len() + 1 };
-        Self {
-            innermost: Some(Arc::new(PatternFile { patterns, folder_bytes, above: self.innermost.clone() })),
-        }
+        let file = PatternFile { patterns, folder_bytes, in_force, above: self.innermost.clone() };
+        (in_force <= MOST_PATTERNS).then(|| Self { innermost: Some(Arc::new(file)) })
     }
 
     /// True where these rules keep `path` out. The last line that matches decides, and the innermost file that has one.
     ///
     /// The caller must not ask below a folder that is itself kept out: nothing in it can be brought back.
-    pub fn ignore(&self, path: &[u8], is_folder: bool) -> bool {
+    ///
+    /// # Errors
+    /// Where the answer would take more effort than is left, or than one name may take.
+    pub fn ignore(&self, path: &[u8], is_folder: bool, effort: &mut Effort) -> Result<bool, Exhausted> {
+        effort.begin_name();
         let mut file = self.innermost.as_deref();
-        while let Some(PatternFile { patterns, folder_bytes, above }) = file {
+        while let Some(PatternFile { patterns, folder_bytes, above, .. }) = file {
             let below = path.get(*folder_bytes..).unwrap_or_default();
-            if let Some(found) = patterns.iter().rev().find(|pattern| pattern.matches(below, is_folder)) {
-                return !found.negated;
+            for pattern in patterns.iter().rev() {
+                if pattern.matches(below, is_folder, effort)? {
+                    return Ok(!pattern.negated);
+                }
             }
             file = above.as_deref();
         }
-        false
+        Ok(false)
     }
 }
 

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -17,8 +17,29 @@ use nightgate_core::RepoPath;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
+use crate::process::Cancel;
+
 mod remove;
 pub use remove::{RemoveError, remove_tree};
+
+/// Gives the owner all rights on the folder at `path`, where they are missing. A link is not followed.
+///
+/// # Errors
+/// The system's: also where nothing, or anything but a folder, stands there.
+pub fn regain(path: &Path) -> io::Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let descriptor = rustix::fs::open(path, flags, Mode::empty())?;
+    if Status::from_stat(&rustix::fs::fstat(&descriptor)?).mode & 0o700 == 0o700 {
+        return Ok(());
+    }
+    Ok(give_owner_all(&descriptor)?)
+}
+
+/// Gives the owner all rights on a folder that is open by path only.
+fn give_owner_all(descriptor: &OwnedFd) -> Result<(), Errno> {
+    let itself = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
+    rustix::fs::chmodat(rustix::fs::CWD, itself, Mode::RWXU, AtFlags::empty())
+}
 
 /// How much a walk allows itself. Beyond any of these, what was seen is kept and the rest is reported as not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +54,8 @@ pub struct Limits {
     pub file_bytes: u64,
     /// Bytes of all files together.
     pub total_bytes: u64,
+    /// Steps of comparing names with the patterns of `.gitignore` files.
+    pub pattern_steps: u64,
     /// Wall time.
     pub time: Duration,
 }
@@ -45,8 +68,37 @@ impl Default for Limits {
             path_bytes: 4095,
             file_bytes: 4 << 30,
             total_bytes: 64 << 30,
+            pattern_steps: 1 << 31,
             time: Duration::from_secs(600),
         }
+    }
+}
+
+/// When reading ends, whatever is still to be read: at a time, or when a person interrupts.
+#[derive(Clone, Copy, Debug)]
+pub struct Until<'a> {
+    deadline: Instant,
+    cancel: Option<&'a Cancel>,
+}
+
+impl<'a> Until<'a> {
+    /// This long from now, or until the flag is raised.
+    pub fn after(time: Duration, cancel: Option<&'a Cancel>) -> Self {
+        Self { deadline: Instant::now() + time, cancel }
+    }
+
+    /// Whether it may go on.
+    ///
+    /// # Errors
+    /// [`Fault::Cancelled`] or [`Fault::OverBudget`].
+    pub fn check(&self) -> Result<(), Fault> {
+        if self.cancel.is_some_and(Cancel::is_cancelled) {
+            return Err(Fault::Cancelled);
+        }
+        if Instant::now() > self.deadline {
+            return Err(Fault::OverBudget("could not be read within the time of the capture".to_owned()));
+        }
+        Ok(())
     }
 }
 
@@ -65,6 +117,9 @@ pub enum Fault {
     /// More than the limits allow.
     #[error("{0}")]
     OverBudget(String),
+    /// A person interrupted.
+    #[error("was not read: it was interrupted")]
+    Cancelled,
 }
 
 impl From<Errno> for Fault {
@@ -195,8 +250,23 @@ impl Folder {
     /// # Errors
     /// [`Fault::OverBudget`] where there are more than `most`.
     pub fn names(&self, most: u64) -> Result<BTreeSet<Vec<u8>>, Fault> {
+        self.list(most, None)
+    }
+
+    /// As [`Folder::names`], and only while `until` allows it.
+    ///
+    /// # Errors
+    /// Also those of [`Until::check`].
+    pub fn names_until(&self, most: u64, until: Until<'_>) -> Result<BTreeSet<Vec<u8>>, Fault> {
+        self.list(most, Some(until))
+    }
+
+    fn list(&self, most: u64, until: Option<Until<'_>>) -> Result<BTreeSet<Vec<u8>>, Fault> {
         let mut names = BTreeSet::new();
         for entry in with_descriptors(|| Dir::read_from(&self.descriptor))? {
+            if let Some(until) = &until {
+                until.check()?;
+            }
             let name = entry?.file_name().to_bytes().to_vec();
             if name == b"." || name == b".." {
                 continue;
@@ -306,8 +376,8 @@ impl OpenFile {
     /// size nor times of the file had changed when the last was read.
     ///
     /// # Errors
-    /// [`Fault::Changed`] where they had; [`Fault::OverBudget`] past `deadline`.
-    pub fn read(&self, deadline: Instant, mut take: impl FnMut(&[u8])) -> Result<(), Fault> {
+    /// [`Fault::Changed`] where they had; those of [`Until::check`] where it no longer allows it.
+    pub fn read(&self, until: Until<'_>, mut take: impl FnMut(&[u8])) -> Result<(), Fault> {
         let mut buffer = vec![0; 128 * 1024];
         let mut total = 0;
         loop {
@@ -323,9 +393,7 @@ impl OpenFile {
                 return Err(Fault::Changed);
             }
             take(&buffer[..count]);
-            if Instant::now() > deadline {
-                return Err(Fault::OverBudget("could not be read within the time of the capture".to_owned()));
-            }
+            until.check()?;
         }
         let after = Status::from_stat(&rustix::fs::fstat(&self.descriptor)?);
         if total != self.status.size || after.stamp != self.status.stamp {

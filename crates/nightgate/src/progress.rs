@@ -46,11 +46,17 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
+impl Progress {
+    fn clear(&self) {
         if self.is_terminal && !self.doing.is_empty() {
             let _only_for_show = io::stderr().lock().write_all(b"\r\x1b[K");
         }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 
@@ -60,6 +66,11 @@ impl Observer for Progress {
             return self.warn(found);
         }
         self.doing = match step {
+            Step::LeftForLater { job, why } => {
+                self.clear();
+                say(&format!("nightgate: job {job} is left as it is, for the next command: failed to {why}"));
+                return;
+            }
             Step::Recovering(job) => format!("capturing what interrupted job {job} left"),
             Step::Started(job) => format!("job {job}"),
             Step::Importing => "importing the base commit".to_owned(),

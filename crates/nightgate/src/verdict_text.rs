@@ -56,6 +56,8 @@ pub fn job(report: &Report, capture: Option<&Capture>, interrupted: bool, colour
     }
     if let Some(record) = &report.record {
         evidence(&mut text, record.evidence(), report.plan.as_ref());
+    } else if let Some(capture) = capture {
+        notes(&mut text, capture);
     }
     if let Some(plan) = &report.plan {
         plan_lines(&mut text, plan, report);
@@ -183,14 +185,18 @@ fn evidence(text: &mut String, evidence: &Evidence, plan: Option<&Plan>) {
             line(text, "left out", &format!("{}, {first} the first", counted(count, what)));
         }
     }
-    for note in &capture.notes {
-        let place = note.path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();
-        line(text, "note", &format!("{}: {place}{}", note.code, note.text));
-    }
+    notes(text, capture);
     let pinned = plan.is_some_and(|plan| plan.content().terms.tools_pinned);
     for tool in evidence.changed_tools.iter().filter(|_| !pinned) {
         let what = format!("tool_changed: `{tool}` is another program than when the plan was frozen");
         line(text, "note", &what);
+    }
+}
+
+fn notes(text: &mut String, capture: &Capture) {
+    for note in &capture.notes {
+        let place = note.path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();
+        line(text, "note", &format!("{}: {place}{}", note.code, note.text));
     }
 }
 

@@ -20,11 +20,13 @@ pub(super) fn ask(plan: &Plan, evidence: &Evidence) -> GateResult {
     }
     // What of the criteria was not reached, or doesn't show what a commit would hold, can't be held against them;
     // `integrity` says that it wasn't.
-    let is_cut = is_cut(evidence);
+    let unreached = Unreached::of(evidence, &plan.content().criteria);
     let known = |entry: &&CriteriaEntry| !evidence.capture.is_converted(&entry.path);
-    let reached = |entry: &&CriteriaEntry| !is_cut || entry.kind != CriteriaKind::Unreadable;
+    let reached =
+        |entry: &&CriteriaEntry| entry.kind != CriteriaKind::Unreadable || !unreached.holds(&entry.path);
     let observed: Vec<_> = evidence.capture.criteria.iter().filter(known).filter(reached).cloned().collect();
-    let seen = |entry: &&CriteriaEntry| !is_cut || observed.iter().any(|seen| seen.path == entry.path);
+    let found: BTreeSet<_> = observed.iter().map(|entry| &entry.path).collect();
+    let seen = |entry: &&CriteriaEntry| found.contains(&entry.path) || !unreached.holds(&entry.path);
     let baseline: Vec<_> = plan.content().criteria.iter().filter(known).filter(seen).cloned().collect();
     compare(&baseline, &observed, criteria_paths, &mut findings);
     let below = |path: &RepoPath| criteria_paths.iter().any(|folder| path.is_at_or_below(folder));
@@ -61,11 +63,31 @@ pub(super) fn ask(plan: &Plan, evidence: &Evidence) -> GateResult {
     findings.answer(Gate::Criteria, Role::Veto)
 }
 
-/// True where the capture as a whole ran out of its budget.
-fn is_cut(evidence: &Evidence) -> bool {
-    let whole =
-        |problem: &CaptureProblem| problem.kind == CaptureProblemKind::OverBudget && problem.path.is_none();
-    evidence.capture.problems.iter().any(whole)
+/// What the capture did not look at because it ran out of its budget: of that, not seen is not known.
+struct Unreached<'a> {
+    /// The capture as a whole was cut.
+    all: bool,
+    /// Folders that held too much, or on whose way to the criteria it was too much.
+    folders: Vec<&'a RepoPath>,
+}
+
+impl<'a> Unreached<'a> {
+    fn of(evidence: &'a Evidence, baseline: &[CriteriaEntry]) -> Self {
+        let over = |problem: &&CaptureProblem| problem.kind == CaptureProblemKind::OverBudget;
+        let over: Vec<_> = evidence.capture.problems.iter().filter(over).collect();
+        // A single file that became too large was reached, and is not what it was.
+        let is_folder = |path: &&RepoPath| {
+            baseline.iter().any(|entry| entry.path != **path && entry.path.is_at_or_below(path))
+        };
+        Self {
+            all: over.iter().any(|problem| problem.path.is_none()),
+            folders: over.iter().filter_map(|problem| problem.path.as_ref()).filter(is_folder).collect(),
+        }
+    }
+
+    fn holds(&self, path: &RepoPath) -> bool {
+        self.all || self.folders.iter().any(|folder| path.is_at_or_below(folder))
+    }
 }
 
 fn compare(

@@ -2,7 +2,7 @@
 
 use super::Findings;
 use crate::RepoPath;
-use crate::evidence::{CaptureProblemKind, CheckRun, Evidence, Remaining, Survivors};
+use crate::evidence::{CaptureProblemKind, CheckRun, Evidence, OutsideLink, Remaining, Survivors, WayOut};
 use crate::gate::{Gate, GateResult, Reason, Role};
 use crate::plan::Plan;
 
@@ -10,6 +10,7 @@ pub(super) fn ask(plan: &Plan, evidence: &Evidence) -> GateResult {
     let mut findings = Findings::default();
     binding(plan, evidence, &mut findings);
     capture(evidence, &mut findings);
+    links(plan, evidence, &mut findings);
     isolation(plan, evidence, &mut findings);
     room(evidence, &mut findings);
     for run in &evidence.checks {
@@ -75,6 +76,30 @@ fn capture(evidence: &Evidence, findings: &mut Findings) {
     }
     if let Some(survivors) = &capture.survivors {
         quiesced(survivors, "the agent", findings);
+    }
+}
+
+/// What the work rests on is in the candidate. A link that was changed at, below or above criteria is the criteria's own
+/// finding.
+fn links(plan: &Plan, evidence: &Evidence, findings: &mut Findings) {
+    let capture = &evidence.capture;
+    let criteria = &plan.content().terms.criteria_paths;
+    let leads_to_criteria = |path: &RepoPath| {
+        criteria.iter().any(|criteria| path.is_at_or_below(criteria) || criteria.is_at_or_below(path))
+    };
+    let is_changed = |path: &RepoPath| capture.changes.iter().any(|change| change.path == *path);
+    for OutsideLink { path, target, leads } in &capture.outside_links {
+        if leads_to_criteria(path) && is_changed(path) {
+            continue;
+        }
+        let how = match leads {
+            WayOut::Absolute => "leads to an absolute path, out of the repository",
+            WayOut::Above => "leads above the root of the repository",
+            WayOut::Unknown => "can't be followed to its end among so many links",
+        };
+        let text =
+            format!("{path} is a link to {target} and {how}: what it needs may be on this machine only");
+        findings.unsure(Reason::LinkOutside, Some(path), text);
     }
 }
 

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::{is_vetoed, judge};
 use crate::evidence::{
-    Above, CaptureProblem, CaptureProblemKind, CriteriaEntry, CriteriaKind, Evidence, Exit, SetupRun,
-    SetupTree, StandIn, Stream,
+    Above, CaptureProblem, CaptureProblemKind, CriteriaEntry, CriteriaKind, Evidence, Exit, OutsideLink,
+    SetupRun, SetupTree, StandIn, Stream, WayOut,
 };
 use crate::gate::{FailureClass, GateOutcome, Reason, Role};
 use crate::plan::Plan;
@@ -183,6 +183,122 @@ fn where_something_could_not_be_read_that_nothing_changed_is_not_known() {
         evidence.capture.problems.push(CaptureProblem { kind, path, text: "permission denied".to_owned() });
     });
     assert_uncertain(&verdict, Reason::OutcomeAbsent);
+}
+
+/// A capture that stopped at `at` because that held more than it may look at.
+fn flooded(evidence: &mut Evidence, at: &str) {
+    let kind = CaptureProblemKind::OverBudget;
+    evidence.capture.problems.push(CaptureProblem {
+        kind,
+        path: Some(path(at)),
+        text: "too many entries".to_owned(),
+    });
+    let kind = CriteriaKind::Unreadable;
+    evidence.capture.criteria.push(CriteriaEntry { path: path(at), kind, digest: None });
+}
+
+proptest! {
+    #[test]
+    fn criteria_below_a_folder_that_was_too_much_are_unknown_and_never_held_against_the_work(
+        folder in proptest::sample::select(vec!["tests", "tests/data"]),
+        unseen in proptest::sample::select(vec![None, Some(CriteriaKind::Unreadable)]),
+    ) {
+        let verdict = judged("", |evidence| {
+            let below = |entry: &CriteriaEntry| entry.path.is_at_or_below(&path(folder));
+            match unseen {
+                None => evidence.capture.criteria.retain(|entry| !below(entry)),
+                Some(kind) => {
+                    for entry in evidence.capture.criteria.iter_mut().filter(|entry| below(entry)) {
+                        (entry.kind, entry.digest) = (kind, None);
+                    }
+                }
+            }
+            flooded(evidence, folder);
+        });
+        prop_assert_eq!(verdict.word(), VerdictWord::Uncertain, "{:#?}", verdict);
+        prop_assert_eq!(verdict.reasons(), vec![Reason::BudgetExhausted]);
+    }
+
+    #[test]
+    fn what_was_seen_of_the_criteria_counts_however_much_was_not(
+        folder in proptest::sample::select(vec!["src", "tests", "tests/data"]),
+        seen in proptest::sample::select(vec![CriteriaKind::File, CriteriaKind::Symlink, CriteriaKind::Special]),
+    ) {
+        let verdict = judged("", |evidence| {
+            let first = &mut evidence.capture.criteria[0];
+            (first.kind, first.digest) = (seen, Some(crate::Digest::of(b"another")));
+            flooded(evidence, folder);
+        });
+        prop_assert_eq!(verdict.word(), VerdictWord::Failed, "{:#?}", verdict);
+    }
+}
+
+#[test]
+fn criteria_are_held_against_the_work_where_another_folder_was_too_much() {
+    let gone = |evidence: &mut Evidence| {
+        evidence.capture.criteria.remove(0);
+        let path = Some(path("src"));
+        let kind = CaptureProblemKind::OverBudget;
+        evidence.capture.problems.push(CaptureProblem { kind, path, text: "too many entries".to_owned() });
+    };
+    assert_failed(&judged("", gone), Reason::CriteriaDeleted);
+}
+
+#[test]
+fn a_criteria_file_that_became_too_much_or_unreadable_itself_is_held_against_the_work() {
+    for kind in [CaptureProblemKind::OverBudget, CaptureProblemKind::Unreadable] {
+        let verdict = judged("", |evidence| {
+            let entry = &mut evidence.capture.criteria[1];
+            (entry.kind, entry.digest) = (CriteriaKind::Unreadable, None);
+            let path = Some(entry.path.clone());
+            evidence.capture.problems.push(CaptureProblem { kind, path, text: "not read".to_owned() });
+        });
+        assert_failed(&verdict, Reason::CriteriaModified);
+    }
+    // A folder that nobody may look into any more is the attempt's doing.
+    let verdict = judged("", |evidence| {
+        let kind = CriteriaKind::Unreadable;
+        evidence.capture.criteria[1] = CriteriaEntry { path: path("tests/data"), kind, digest: None };
+        let (kind, path) = (CaptureProblemKind::Unreadable, Some(path("tests/data")));
+        evidence.capture.problems.push(CaptureProblem { kind, path, text: "permission denied".to_owned() });
+    });
+    assert_failed(&verdict, Reason::CriteriaModified);
+}
+
+fn outside_link(at: &str, leads: WayOut) -> OutsideLink {
+    OutsideLink { path: path(at), target: "/outside".to_owned(), leads }
+}
+
+#[test]
+fn work_that_a_link_leads_out_of_is_uncertain_and_still_failed_where_a_check_says_no() {
+    for leads in [WayOut::Absolute, WayOut::Above, WayOut::Unknown] {
+        let link =
+            |evidence: &mut Evidence| evidence.capture.outside_links.push(outside_link("src/a.sh", leads));
+        let verdict = judged("", link);
+        assert_uncertain(&verdict, Reason::LinkOutside);
+        assert_eq!(verdict.class(), Some(FailureClass::Uncertain));
+        let verdict = judged("", |evidence| {
+            link(evidence);
+            evidence.checks[0].exit = Exit::Exited { code: 1 };
+        });
+        assert_failed(&verdict, Reason::CheckFailed);
+    }
+}
+
+#[test]
+fn a_changed_link_at_criteria_has_their_finding_alone_and_an_unchanged_one_its_own() {
+    for at in ["tests", "tests/data", "tests/data/x.json"] {
+        let verdict = judged("", |evidence| {
+            evidence.capture.changes.push(change(at));
+            evidence.capture.outside_links.push(outside_link(at, WayOut::Absolute));
+        });
+        assert_failed(&verdict, Reason::CriteriaModified);
+        assert!(!verdict.reasons().contains(&Reason::LinkOutside), "{at}: {:?}", verdict.reasons());
+        let verdict = judged("", |evidence| {
+            evidence.capture.outside_links.push(outside_link(at, WayOut::Above));
+        });
+        assert_uncertain(&verdict, Reason::LinkOutside);
+    }
 }
 
 #[test]

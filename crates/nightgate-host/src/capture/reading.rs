@@ -5,7 +5,6 @@
 //! files can use up the budget before them, then the rest.
 
 use std::collections::{BTreeMap, HashSet};
-use std::time::Instant;
 
 use nightgate_core::evidence::{CaptureProblem, CaptureProblemKind, CriteriaKind, LeftOut, Note};
 use nightgate_core::tree::{Entry, EntryMode, Listing};
@@ -14,8 +13,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::sniff::Sniff;
 use crate::hash::ObjectFormat;
-use crate::ignored::{CACHE_TAG, MOST_PATTERN_BYTES, PATTERN_FILE, Rules, is_cache_name};
-use crate::walk::{Fault, Folder, Kind, Limits, Status};
+use crate::ignored::{
+    CACHE_TAG, Effort, Exhausted, MOST_PATTERN_BYTES, MOST_PATTERNS, PATTERN_FILE, Rules, is_cache_name,
+};
+use crate::process::Cancel;
+use crate::walk::{Fault, Folder, Kind, Limits, Status, Until};
 
 /// The most problems and notes that are told one by one.
 const MOST_TOLD: usize = 200;
@@ -28,6 +30,7 @@ pub(super) struct Scope<'a> {
     criteria: &'a [RepoPath],
     format: ObjectFormat,
     limits: Limits,
+    cancel: Option<&'a Cancel>,
     sniffs: bool,
 }
 
@@ -62,10 +65,11 @@ impl<'a> Scope<'a> {
         criteria: &'a [RepoPath],
         format: ObjectFormat,
         limits: Limits,
+        cancel: Option<&'a Cancel>,
         sniffs: bool,
     ) -> Self {
         let tracked_folders = base.keys().flat_map(RepoPath::ancestors).collect();
-        Self { base, tracked_folders, criteria, format, limits, sniffs }
+        Self { base, tracked_folders, criteria, format, limits, cancel, sniffs }
     }
 
     fn relation(&self, path: &RepoPath) -> Relation {
@@ -103,6 +107,8 @@ pub(super) struct Reading {
     pub(super) unknown: Vec<RepoPath>,
     /// True where the reading ended before its end.
     pub(super) cut: bool,
+    /// True where folders were passed over because they hold too much.
+    pub(super) flooded: bool,
     untold: u64,
 }
 
@@ -114,7 +120,8 @@ impl Reading {
             reading: Self::default(),
             entries_left: scope.limits.entries,
             bytes_left: scope.limits.total_bytes,
-            deadline: Instant::now() + scope.limits.time,
+            effort: Effort::new(scope.limits.pattern_steps),
+            until: Until::after(scope.limits.time, scope.cancel),
         };
         let whole = Place { path: None, rules: Rules::default(), keep: Keep::All, depth: 0 };
         if !scope.criteria.is_empty() {
@@ -166,15 +173,17 @@ struct Reader<'a> {
     reading: Reading,
     entries_left: u64,
     bytes_left: u64,
-    deadline: Instant,
+    effort: Effort,
+    until: Until<'a>,
 }
 
 impl Reader<'_> {
     fn folder(&mut self, folder: &Folder, place: &Place, pass: Pass) {
-        let names = match folder.names(self.entries_left) {
+        let names = match folder.names_until(self.entries_left, self.until) {
             Ok(names) => names,
             Err(fault) => {
-                self.reading.cut |= matches!(fault, Fault::OverBudget(_)) || place.is_root();
+                self.reading.cut |= place.is_root();
+                self.reading.flooded |= matches!(fault, Fault::OverBudget(_));
                 return self.unreadable(place.path.as_ref(), &fault);
             }
         };
@@ -210,12 +219,24 @@ impl Reader<'_> {
     }
 
     fn is_over(&mut self) -> bool {
-        if !self.reading.cut && Instant::now() > self.deadline {
-            self.reading.cut = true;
-            let text = format!("the files could not be read within {} s", self.scope.limits.time.as_secs());
-            self.problem(CaptureProblemKind::OverBudget, None, text);
+        if !self.reading.cut {
+            match self.until.check() {
+                Ok(()) => {}
+                // Whoever raised the flag gets no capture at all.
+                Err(Fault::Cancelled) => self.reading.cut = true,
+                Err(_) => {
+                    let seconds = self.scope.limits.time.as_secs();
+                    self.cut(format!("the files could not be read within {seconds} s"));
+                }
+            }
         }
         self.reading.cut
+    }
+
+    /// Ends the reading: what wasn't seen yet is not known.
+    fn cut(&mut self, why: String) {
+        self.reading.cut = true;
+        self.problem(CaptureProblemKind::OverBudget, None, why);
     }
 
     /// The rules in force in a folder that has a `.gitignore` file.
@@ -234,9 +255,14 @@ impl Reader<'_> {
             }
             file.head(size as usize).map(Some)
         };
-        match read() {
-            Ok(Some(content)) => place.rules.with_file(place.bytes(), &content),
-            Ok(None) => place.rules.clone(),
+        let too_many =
+            || Fault::OverBudget(format!("would bring more than {MOST_PATTERNS} patterns into force"));
+        let ruled = read().and_then(|content| match content {
+            Some(content) => place.rules.with_file(place.bytes(), &content).ok_or_else(too_many),
+            None => Ok(place.rules.clone()),
+        });
+        match ruled {
+            Ok(rules) => rules,
             Err(fault) => {
                 let path = match &place.path {
                     None => RepoPath::from_bytes(PATTERN_FILE),
@@ -289,14 +315,28 @@ impl Reader<'_> {
             Keep::NotIgnored => &mut self.reading.ignored,
             Keep::NotCached => &mut self.reading.caches,
             Keep::All if is_tagged || is_cache_name(found.name, is_file) => &mut self.reading.caches,
-            Keep::All if place.rules.ignore(found.path.as_bytes(), is_folder) => &mut self.reading.ignored,
-            Keep::All => return false,
+            Keep::All => match self.is_ignored(place, &found.path, is_folder) {
+                Ok(true) => &mut self.reading.ignored,
+                Ok(false) => return false,
+                Err(Exhausted) => return true,
+            },
         };
         // A folder above criteria is met twice.
         if !(is_folder && found.relation == Relation::Above && found.pass == Pass::Criteria) {
             left_out.add(found.path.clone());
         }
         true
+    }
+
+    /// Whether the rules keep a path out. Where that would take too many steps, the reading ends.
+    fn is_ignored(&mut self, place: &Place, path: &RepoPath, is_folder: bool) -> Result<bool, Exhausted> {
+        let answer = place.rules.ignore(path.as_bytes(), is_folder, &mut self.effort);
+        if answer == Err(Exhausted) {
+            self.cut(format!(
+                "whether {path} is ignored could not be found out: the patterns take too many steps"
+            ));
+        }
+        answer
     }
 
     fn is_representable(&mut self, found: &Found<'_>) -> bool {
@@ -338,8 +378,12 @@ impl Reader<'_> {
         } else if keep == Keep::All {
             if is_tagged || is_cache_name(found.name, false) {
                 keep = Keep::NotCached;
-            } else if !is_gitlink && place.rules.ignore(found.path.as_bytes(), true) {
-                keep = Keep::NotIgnored;
+            } else if !is_gitlink {
+                match self.is_ignored(place, &found.path, true) {
+                    Ok(true) => keep = Keep::NotIgnored,
+                    Ok(false) => {}
+                    Err(Exhausted) => return,
+                }
             }
         }
         if !self.is_representable(&found) {
@@ -409,7 +453,13 @@ impl Reader<'_> {
                 }
                 self.reading.members.insert(found.path.clone(), member);
             }
-            Err(fault) => self.unreadable(Some(&found.path), &fault),
+            Err(fault) => {
+                self.unreadable(Some(&found.path), &fault);
+                // Its content isn't known, but that it is no folder any more is.
+                if found.relation != Relation::Apart && self.scope.tracked_folders.contains(&found.path) {
+                    self.reading.others.insert(found.path.clone(), CriteriaKind::File);
+                }
+            }
         }
     }
 
@@ -431,7 +481,7 @@ impl Reader<'_> {
         let mut id = self.scope.format.blob(size);
         let mut digest = (found.relation != Relation::Apart).then(Sha256::new);
         let mut sniff = Sniff::default();
-        file.read(self.deadline, |bytes| {
+        file.read(self.until, |bytes| {
             id.update(bytes);
             if let Some(digest) = &mut digest {
                 digest.update(bytes);
@@ -464,6 +514,10 @@ impl Reader<'_> {
             Fault::OtherDevice => CaptureProblemKind::OtherDevice,
             Fault::Changed => CaptureProblemKind::Unstable,
             Fault::OverBudget(_) => CaptureProblemKind::OverBudget,
+            Fault::Cancelled => {
+                self.reading.cut = true;
+                return;
+            }
         };
         if let Some(path) = path {
             self.unknown(path);

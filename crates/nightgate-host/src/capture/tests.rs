@@ -68,6 +68,7 @@ impl Place {
             base_listing: &self.nothing,
             criteria: &[],
             limits: Limits::default(),
+            cancel: None,
             job: &self.job,
             author: &self.author,
             message: "",
@@ -75,7 +76,7 @@ impl Place {
     }
 
     fn scope(&self) -> Scope<'_> {
-        Scope::new(&self.nothing, &[], ObjectFormat::Sha1, Limits::default(), false)
+        Scope::new(&self.nothing, &[], ObjectFormat::Sha1, Limits::default(), None, false)
     }
 
     fn read(&self) -> Reading {
@@ -175,4 +176,43 @@ fn what_could_not_be_read_is_kept_from_base_where_nothing_took_its_place() {
     reading.members.insert(path("d"), member(b"new"));
     reading.cut = true;
     assert_eq!(kept(&reading), ["a/file", "b/inner", "c", "d"]);
+}
+
+#[test]
+fn an_interruption_before_or_between_the_readings_gives_no_capture() {
+    let place = Place::new();
+    place.write("file", "x");
+    let root = place.root();
+    let cancel = Cancel::new().unwrap();
+    let request = CaptureRequest { cancel: Some(&cancel), ..place.request(&root) };
+    assert!(capture(&request).is_ok());
+    let scope = Scope::new(&place.nothing, &[], ObjectFormat::Sha1, Limits::default(), Some(&cancel), false);
+    let folder = Folder::open(&root).unwrap();
+    let mut count = 0;
+    let reading = steady(|| {
+        count += 1;
+        let reading = Reading::take(&folder, &scope);
+        cancel.cancel();
+        reading
+    });
+    // The second sees the flag at its first entry, and nobody asks for a third.
+    assert_eq!((count, reading.cut, reading.members.len()), (2, true, 0));
+    assert!(matches!(capture(&request), Err(CaptureError::Cancelled)));
+}
+
+#[test]
+fn an_interruption_while_the_candidate_is_written_leaves_none() {
+    let place = Place::new();
+    place.write("file", "x");
+    let mut reading = place.read();
+    let root = place.root();
+    let cancel = Cancel::new().unwrap();
+    cancel.cancel();
+    let request = CaptureRequest { cancel: Some(&cancel), ..place.request(&root) };
+    let folder = Folder::open(&root).unwrap();
+    let made = make_candidate(&request, &folder, &mut reading, &mut HashSet::new());
+    assert!(matches!(made, Err(CaptureError::Cancelled)));
+    assert_eq!(reading.problems, []);
+    // Capturing again is safe.
+    assert!(capture(&place.request(&root)).unwrap().candidate.is_some());
 }

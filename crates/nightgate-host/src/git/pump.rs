@@ -10,8 +10,18 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
+use crate::process::Cancel;
+
+/// When a process is given up, whatever it still does.
+#[derive(Clone, Copy)]
+pub(super) struct End<'a> {
+    pub(super) deadline: Instant,
+    pub(super) cancel: Option<&'a Cancel>,
+}
+
 pub(super) enum Fault {
     TimedOut,
+    Cancelled,
     Io(io::Error),
 }
 
@@ -54,7 +64,7 @@ pub(super) fn run(
     mut child: Child,
     input: Option<&mut dyn Read>,
     output: &mut dyn Write,
-    deadline: Instant,
+    end: End<'_>,
 ) -> Result<(ExitStatus, String), Fault> {
     let stdin = child.stdin.take().map(OwnedFd::from);
     let stdout = child.stdout.take().map(OwnedFd::from);
@@ -73,10 +83,10 @@ pub(super) fn run(
     };
     pipes.make_nonblocking()?;
     while pipes.stdout.is_some() || pipes.stderr.is_some() {
-        pipes.step(output, deadline)?;
+        pipes.step(output, end)?;
     }
     drop(pipes.stdin);
-    wait(&running.child, deadline)?;
+    wait(&running.child, end)?;
     let status = running.child.wait()?;
     running.ended = true;
     Ok((status, String::from_utf8_lossy(&pipes.said).trim_end().to_owned()))
@@ -107,7 +117,7 @@ impl Pipes<'_> {
     }
 
     /// Waits until one of the pipes is ready and moves what can be moved.
-    fn step(&mut self, output: &mut dyn Write, deadline: Instant) -> Result<(), Fault> {
+    fn step(&mut self, output: &mut dyn Write, end: End<'_>) -> Result<(), Fault> {
         let ready = {
             let stdin = self.stdin.as_ref().map(|feed| (feed.pipe.as_fd(), PollFlags::OUT));
             let stdout = self.stdout.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN));
@@ -118,7 +128,7 @@ impl Pipes<'_> {
                 .flatten()
                 .map(|(pipe, flags)| PollFd::from_borrowed_fd(*pipe, *flags))
                 .collect();
-            poll_until(&mut polled, deadline)?;
+            poll_until(&mut polled, end)?;
             let mut answers = polled.iter().map(|polled| !polled.revents().is_empty());
             wanted.map(|pipe| pipe.is_some() && answers.next().unwrap_or(false))
         };
@@ -182,15 +192,18 @@ fn drain(pipe: Option<&mut File>, mut take: impl FnMut(&[u8]) -> io::Result<()>)
     }
 }
 
-fn poll_until(polled: &mut [PollFd<'_>], deadline: Instant) -> Result<(), Fault> {
+/// Waits until one of these is ready. What comes after the flag was raised isn't looked at.
+fn poll_until<'p>(polled: &mut Vec<PollFd<'p>>, end: End<'p>) -> Result<(), Fault> {
+    polled.extend(end.cancel.map(|cancel| PollFd::new(cancel, PollFlags::IN)));
     loop {
-        let left = deadline.saturating_duration_since(Instant::now());
+        let left = end.deadline.saturating_duration_since(Instant::now());
         let left = Timespec {
             tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
             tv_nsec: left.subsec_nanos().into(),
         };
         match poll(polled, Some(&left)) {
             Ok(0) => return Err(Fault::TimedOut),
+            Ok(_) if end.cancel.is_some_and(Cancel::is_cancelled) => return Err(Fault::Cancelled),
             Ok(_) => return Ok(()),
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
@@ -199,9 +212,9 @@ fn poll_until(polled: &mut [PollFd<'_>], deadline: Instant) -> Result<(), Fault>
 }
 
 /// Waits for the end of a process that has closed its outputs. Without pidfd (before Linux 5.3) without a limit.
-fn wait(child: &Child, deadline: Instant) -> Result<(), Fault> {
+fn wait(child: &Child, end: End<'_>) -> Result<(), Fault> {
     match pidfd_open(Pid::from_child(child), PidfdFlags::empty()) {
-        Ok(pidfd) => poll_until(&mut [PollFd::new(&pidfd, PollFlags::IN)], deadline),
+        Ok(pidfd) => poll_until(&mut vec![PollFd::new(&pidfd, PollFlags::IN)], end),
         Err(_) => Ok(()),
     }
 }

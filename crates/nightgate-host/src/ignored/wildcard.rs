@@ -1,6 +1,8 @@
 //! Wildcards as git matches them (gitignore(5), gitglossary(7) "pathspec"). Lines, files and folders are not here.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+
+use super::{Effort, Exhausted};
 
 /// How `*`, `?` and sets treat `/`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -11,9 +13,15 @@ pub(super) enum Slash {
     Separates,
 }
 
-/// True where the whole of `text` matches `glob`. Time is bounded by the product of both lengths.
-pub(super) fn matches(glob: &[u8], text: &[u8], slash: Slash) -> bool {
-    Matcher { glob, text, slash, failed: HashSet::new() }.matches_from(0, 0)
+/// True where the whole of `text` matches `glob`. Time is bounded by the product of both lengths, and by `effort`.
+pub(super) fn matches(
+    glob: &[u8],
+    text: &[u8],
+    slash: Slash,
+    effort: &mut Effort,
+) -> Result<bool, Exhausted> {
+    let (failed, failed_stars) = (HashSet::new(), HashMap::new());
+    Matcher { glob, text, slash, failed, failed_stars, effort }.matches_from(0, 0)
 }
 
 struct Matcher<'a> {
@@ -22,35 +30,48 @@ struct Matcher<'a> {
     slash: Slash,
     /// Pairs of positions after a star from which there is no match.
     failed: HashSet<(usize, usize)>,
+    /// For a run of stars: where in the text it was tried without a match, and how far it may reach from there. It needn't be
+    /// tried in between, as all that it could try there has been.
+    failed_stars: HashMap<usize, (usize, usize)>,
+    effort: &'a mut Effort,
 }
 
 impl Matcher<'_> {
-    fn matches_from(&mut self, mut at: usize, mut seen: usize) -> bool {
+    fn matches_from(&mut self, mut at: usize, mut seen: usize) -> Result<bool, Exhausted> {
         while let Some(&wanted) = self.glob.get(at) {
+            self.effort.take(1)?;
             if wanted == b'*' {
                 return self.star(at, seen);
             }
-            let Some(&byte) = self.text.get(seen) else { return false };
+            let Some(&byte) = self.text.get(seen) else { return Ok(false) };
             at = match wanted {
-                b'?' if byte == b'/' && self.slash == Slash::Separates => return false,
+                b'?' if byte == b'/' && self.slash == Slash::Separates => return Ok(false),
                 b'?' => at + 1,
                 b'\\' if self.glob.get(at + 1) == Some(&byte) => at + 2,
-                b'\\' => return false,
-                b'[' => match self.set(at + 1, byte) {
-                    Some(after) => after,
-                    None => return false,
-                },
+                b'\\' => return Ok(false),
+                b'[' => {
+                    // A set is read to its end, or to the glob's.
+                    self.effort.take(self.glob.len() - at)?;
+                    match self.set(at + 1, byte) {
+                        Some(after) => after,
+                        None => return Ok(false),
+                    }
+                }
                 literal if literal == byte => at + 1,
-                _ => return false,
+                _ => return Ok(false),
             };
             seen += 1;
         }
-        seen == self.text.len()
+        Ok(seen == self.text.len())
     }
 
     /// Matches from the first star of a run of stars at `at`.
-    fn star(&mut self, at: usize, seen: usize) -> bool {
+    fn star(&mut self, at: usize, seen: usize) -> Result<bool, Exhausted> {
+        if self.failed_stars.get(&at).is_some_and(|(from, to)| (*from..=*to).contains(&seen)) {
+            return Ok(false);
+        }
         let after = at + self.glob[at..].iter().take_while(|&&byte| byte == b'*').count();
+        self.effort.take(after - at)?;
         let rest = &self.glob[after..];
         let begins_component = at == 0 || self.glob[at - 1] == b'/';
         let ends_component = rest.is_empty() || rest[0] == b'/' || rest.starts_with(b"\\/");
@@ -62,30 +83,33 @@ impl Matcher<'_> {
         if crosses
             && self.slash == Slash::Separates
             && rest.first() == Some(&b'/')
-            && self.try_from(after + 1, seen)
+            && self.try_from(after + 1, seen)?
         {
-            return true;
+            return Ok(true);
         }
         for end in seen..=self.text.len() {
-            if self.try_from(after, end) {
-                return true;
+            if self.try_from(after, end)? {
+                return Ok(true);
             }
             if !crosses && self.text.get(end) == Some(&b'/') {
-                return false;
+                self.failed_stars.insert(at, (seen, end));
+                return Ok(false);
             }
         }
-        false
+        self.failed_stars.insert(at, (seen, self.text.len()));
+        Ok(false)
     }
 
-    fn try_from(&mut self, at: usize, seen: usize) -> bool {
+    fn try_from(&mut self, at: usize, seen: usize) -> Result<bool, Exhausted> {
+        self.effort.take(1)?;
         if self.failed.contains(&(at, seen)) {
-            return false;
+            return Ok(false);
         }
-        let matched = self.matches_from(at, seen);
+        let matched = self.matches_from(at, seen)?;
         if !matched {
             self.failed.insert((at, seen));
         }
-        matched
+        Ok(matched)
     }
 
     /// Where the glob goes on after the set that begins at `at` (behind its `[`), if `byte` is of the set. An unfinished

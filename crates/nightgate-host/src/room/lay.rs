@@ -152,7 +152,7 @@ fn unlink(root: &Folder, path: &RepoPath, flags: AtFlags) -> Result<(), Errno> {
             opened = root.descend(&above).map_err(|fault| match fault {
                 Fault::System(error) => Errno::from_io_error(&error).unwrap_or(Errno::IO),
                 Fault::OtherDevice => Errno::XDEV,
-                Fault::Changed | Fault::OverBudget(_) => Errno::IO,
+                Fault::Changed | Fault::OverBudget(_) | Fault::Cancelled => Errno::IO,
             })?;
             &opened
         }

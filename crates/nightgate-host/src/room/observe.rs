@@ -9,7 +9,7 @@ use nightgate_core::{RepoPath, TreeId};
 
 use super::{folders_of, tree_of};
 use crate::hash::ObjectFormat;
-use crate::walk::{Fault, Folder, Kind, Limits, Stamp};
+use crate::walk::{Fault, Folder, Kind, Limits, Stamp, Until};
 
 /// The longest that [`settle`] waits: more than the coarsest unit in which a file system counts, a second.
 const LONGEST_SETTLING: Duration = Duration::from_millis(1100);
@@ -40,7 +40,7 @@ pub fn observe(room: &Path, tracked: &Listing, format: ObjectFormat) -> Observat
         folders: folders_of(tracked.keys()),
         format,
         limits,
-        deadline: Instant::now() + limits.time,
+        until: Until::after(limits.time, None),
         seen: Observation {
             tree: None,
             listing: Listing::new(),
@@ -110,7 +110,7 @@ struct Observer<'a> {
     folders: std::collections::BTreeSet<RepoPath>,
     format: ObjectFormat,
     limits: Limits,
-    deadline: Instant,
+    until: Until<'static>,
     seen: Observation,
 }
 
@@ -170,14 +170,14 @@ impl Observer<'_> {
             return Err(Fault::OverBudget(format!("has {size} bytes, more than {}", self.limits.file_bytes)));
         }
         let mut hasher = self.format.blob(size);
-        file.read(self.deadline, |bytes| hasher.update(bytes))?;
+        file.read(self.until, |bytes| hasher.update(bytes))?;
         let mode = if file.status().is_executable() { EntryMode::Executable } else { EntryMode::File };
         Ok(Entry { mode, object: hasher.finish() })
     }
 
     /// Counts what is in a folder without opening files. One that can't be read, or is too deep, counts as one.
     fn untracked_folder(&mut self, parent: &Folder, name: &[u8], depth: usize) {
-        let opened = if depth < self.limits.depth && Instant::now() < self.deadline {
+        let opened = if depth < self.limits.depth && self.until.check().is_ok() {
             parent
                 .folder(name)
                 .and_then(|folder| folder.names(self.limits.entries).map(|names| (folder, names)))

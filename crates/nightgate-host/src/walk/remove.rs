@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::{Fault, Folder, Kind};
@@ -150,9 +150,7 @@ impl Removal {
 
 /// Gives the owner all rights on a folder, without following a link that may have taken its place.
 fn open_up(parent: &Folder, name: &[u8]) -> Result<(), Errno> {
-    use std::os::fd::AsRawFd as _;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let descriptor = rustix::fs::openat(parent, name, flags, Mode::empty())?;
-    let itself = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
-    rustix::fs::chmodat(CWD, itself, Mode::RWXU, AtFlags::empty())
+    super::give_owner_all(&descriptor)
 }

@@ -218,6 +218,7 @@ impl Job {
             base_listing: &self.listing,
             criteria: &self.criteria,
             limits,
+            cancel: None,
             job: &self.job,
             author: &author,
             message: "candidate\n",

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
 use nightgate_core::RepoPath;
-use nightgate_host::ignored::Rules;
+use nightgate_host::ignored::{Effort, Rules};
 use proptest::prelude::*;
 
 use crate::fixture::*;
@@ -143,8 +143,8 @@ fn git_ignores(fixture: &Fixture, user: &User, paths: &BTreeSet<String>) -> BTre
 /// True where these rules ignore a path or a folder above it.
 fn ours(rules: &Rules, path: &str) -> bool {
     let whole = RepoPath::from_bytes(path.as_bytes()).unwrap();
-    whole.ancestors().any(|folder| rules.ignore(folder.as_bytes(), true))
-        || rules.ignore(whole.as_bytes(), false)
+    let ignore = |path: &[u8], is_folder| rules.ignore(path, is_folder, &mut Effort::new(u64::MAX)).unwrap();
+    whole.ancestors().any(|folder| ignore(folder.as_bytes(), true)) || ignore(whole.as_bytes(), false)
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn stars_between_folders_match_as_gits_do() {
         "a/*\n!a/b",
     ] {
         fs::write(user.root.join(".gitignore"), pattern).unwrap();
-        let rules = Rules::default().with_file(b"", pattern.as_bytes());
+        let rules = Rules::default().with_file(b"", pattern.as_bytes()).unwrap();
         // Whether a name that ends a path is a folder, git can't know; ours asks for a file.
         let found: BTreeSet<_> = paths.iter().filter(|path| ours(&rules, path)).cloned().collect();
         assert_eq!(found, git_ignores(&fixture, &user, &paths), "pattern {pattern:?}");
@@ -222,7 +222,7 @@ fn patterns_match_as_gits_do() {
             // Folder-only patterns are left to the test on real folders.
             let lines = patterns.iter().map(|line| line.trim_end_matches('/')).collect::<Vec<_>>().join("\n");
             fs::write(user.root.join(".gitignore"), &lines).unwrap();
-            let rules = Rules::default().with_file(b"", lines.as_bytes());
+            let rules = Rules::default().with_file(b"", lines.as_bytes()).unwrap();
             let expected = git_ignores(&fixture, &user, &paths);
             let found: BTreeSet<_> = paths.iter().filter(|path| ours(&rules, path)).cloned().collect();
             prop_assert_eq!(found, expected, "patterns {:?}", lines);

@@ -49,7 +49,7 @@ fn bytes_of_all_files_together_are_limited() {
 }
 
 #[test]
-fn a_flood_of_entries_ends_the_reading_but_not_before_the_criteria() {
+fn a_flood_of_entries_hides_neither_the_criteria_nor_what_lies_beside_it() {
     let fixture = Fixture::new();
     let user = fixture.user();
     user.write("zzz/tests/t", b"x");
@@ -61,13 +61,47 @@ fn a_flood_of_entries_ends_the_reading_but_not_before_the_criteria() {
     for number in 0..500 {
         job.write(&format!("flood/{number}"), b"");
     }
+    job.write("later", b"new");
     let capture = job.capture_within(Limits { entries: 100, ..Limits::default() });
     assert_eq!(problems(&capture), [over("flood")]);
     assert_ne!(capture.criteria, job.baseline());
     assert_eq!(kind_at(&capture, "zzz/tests/t"), Some(CriteriaKind::File));
     // Nothing that wasn't seen is taken for deleted, and what was seen is kept.
-    assert_eq!(changed(&capture), ["M zzz/tests/t"]);
+    assert_eq!(changed(&capture), ["A later", "M zzz/tests/t"]);
     assert!(capture.candidate.is_some());
+}
+
+#[test]
+fn a_flood_on_the_way_to_criteria_leaves_those_unknown_and_the_others_known() {
+    let fixture = Fixture::new();
+    let user = fixture.user();
+    user.write("aaa/tests/t", b"x");
+    user.write("zzz/tests/t", b"x");
+    user.commit();
+    let job = fixture.job(&user, &["aaa/tests", "zzz/tests"]);
+    for number in 0..200 {
+        job.write(&format!("aaa/{number}"), b"");
+    }
+    let capture = job.capture_within(Limits { entries: 100, ..Limits::default() });
+    assert_eq!(problems(&capture), [over("aaa")]);
+    assert_eq!(kind_at(&capture, "aaa"), Some(CriteriaKind::Unreadable));
+    assert_eq!(kind_at(&capture, "aaa/tests/t"), None);
+    assert_eq!(kind_at(&capture, "zzz/tests/t"), Some(CriteriaKind::File));
+    assert_eq!(changed(&capture), [""; 0]);
+}
+
+#[test]
+fn a_huge_file_in_the_place_of_a_folder_of_criteria_is_a_file() {
+    let fixture = Fixture::new();
+    let user = fixture.user();
+    user.write("tests/t", b"x");
+    user.commit();
+    let job = fixture.job(&user, &["tests"]);
+    job.remove("tests");
+    fs::File::create(job.root.join("tests")).unwrap().set_len(8 << 40).unwrap();
+    let capture = job.capture();
+    assert_eq!(problems(&capture), [over("tests")]);
+    assert_eq!(kind_at(&capture, "tests"), Some(CriteriaKind::File));
 }
 
 #[test]
@@ -82,6 +116,33 @@ fn time_that_is_over_is_a_problem_and_deletes_nothing() {
     assert!(problems(&capture).contains(&over("")), "{:?}", problems(&capture));
     assert_eq!(changed(&capture), [""; 0]);
     assert_eq!(kind_at(&capture, "tests/t"), Some(CriteriaKind::Unreadable));
+}
+
+#[test]
+fn patterns_that_take_too_many_steps_end_the_reading_and_delete_nothing() {
+    let fixture = Fixture::new();
+    let user = fixture.user();
+    user.write("file", b"x");
+    user.write("zzz/file", b"x");
+    user.commit();
+    let job = fixture.job(&user, &[]);
+    job.write(".gitignore", "*a*a*a*a*b\n".repeat(100).as_bytes());
+    job.write("file", b"changed");
+    job.remove("zzz/file");
+    let limits = |pattern_steps| Limits { pattern_steps, ..Limits::default() };
+    assert_eq!(problems(&job.capture_within(limits(100_000))), []);
+    job.write(&"a".repeat(200), b"new");
+    let capture = job.capture_within(limits(100_000));
+    assert_eq!(problems(&capture), [over("")]);
+    assert!(capture.problems[0].text.contains("too many steps"), "{:?}", capture.problems);
+    assert_eq!(changed(&capture), ["A .gitignore"], "what came before it");
+    assert!(capture.candidate.is_some());
+    // Too many of them count for nothing, and that is told.
+    job.remove(&"a".repeat(200));
+    job.write(".gitignore", "a\n".repeat(60_000).as_bytes());
+    let capture = job.capture();
+    assert_eq!(problems(&capture), [over(".gitignore")]);
+    assert_eq!(changed(&capture), ["A .gitignore", "M file", "D zzz/file"]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod fixture;
 mod hash;
 mod ignored;
 mod limits;
+mod links;
 mod names;
 mod room;
 mod store;

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nightgate_host::walk::{Fault, Folder, Kind, RemoveError, remove_tree};
+use nightgate_host::process::Cancel;
+use nightgate_host::walk::{Fault, Folder, Kind, RemoveError, Until, remove_tree};
 
 use crate::fixture::*;
 
@@ -36,11 +37,11 @@ fn a_file_that_changes_while_it_is_read_is_noticed() {
     let root = fixture.path("rooms");
     fs::write(root.join("file"), vec![b'x'; 400_000]).unwrap();
     let folder = Folder::open(&root).unwrap();
-    let deadline = Instant::now() + Duration::from_secs(3600);
+    let until = Until::after(Duration::from_secs(3600), None);
     for change in ["grown", "cut", "rewritten"] {
         let file = folder.file(b"file").unwrap();
         let mut first = true;
-        let read = file.read(deadline, |_| {
+        let read = file.read(until, |_| {
             if std::mem::take(&mut first) {
                 let other = fs::File::options().write(true).open(root.join("file")).unwrap();
                 match change {
@@ -54,6 +55,25 @@ fn a_file_that_changes_while_it_is_read_is_noticed() {
         assert!(matches!(read, Err(Fault::Changed)), "{change}: {read:?}");
         fs::write(root.join("file"), vec![b'x'; 400_000]).unwrap();
     }
+}
+
+#[test]
+fn an_interruption_ends_reading_within_a_block_and_listing_within_an_entry() {
+    let fixture = Fixture::new();
+    let root = fixture.path("rooms");
+    fs::write(root.join("file"), vec![b'x'; 4_000_000]).unwrap();
+    let folder = Folder::open(&root).unwrap();
+    let cancel = Cancel::new().unwrap();
+    let until = Until::after(Duration::from_secs(3600), Some(&cancel));
+    assert_eq!(folder.names_until(10, until).unwrap().len(), 1);
+    let mut seen = 0;
+    let read = folder.file(b"file").unwrap().read(until, |bytes| {
+        seen += bytes.len();
+        cancel.cancel();
+    });
+    assert!(matches!(read, Err(Fault::Cancelled)), "{read:?}");
+    assert!(seen < 1_000_000, "{seen}");
+    assert!(matches!(folder.names_until(10, until), Err(Fault::Cancelled)));
 }
 
 #[test]

@@ -459,6 +459,8 @@ fn work_whose_repository_is_away_waits_for_it_and_stops_no_other_job() {
         let outcome =
             hermetic.nightgate(other.path(), run_arguments(&hermetic, &declared(json!({})), HONEST));
         assert_eq!(told_again(&hermetic, outcome.assert_code(0))["verdict"], json!("VERIFIED"));
+        let told = String::from_utf8_lossy(&outcome.stderr);
+        assert!(told.contains(job_of(&dead)) && told.contains("find the repository"), "{told}");
         let waiting = shown(&hermetic, job_of(&dead));
         assert_eq!(
             (&waiting["state"], &waiting["interrupted"]),

@@ -14,3 +14,4 @@ mod status;
 mod toolchain;
 mod untouched;
 mod verify;
+mod workspace;

@@ -449,6 +449,48 @@ fn a_run_that_is_interrupted_while_it_verifies_ends_with_130_and_can_go_on_to_it
 }
 
 #[test]
+fn a_run_that_is_interrupted_while_it_captures_ends_with_130_and_loses_nothing() {
+    for hermetic in environments() {
+        let repository = shop(&hermetic);
+        let before = repository.snapshot();
+        let ready = hermetic.fifo("ready");
+        // A git that never makes the candidate.
+        let git = hermetic.find("git").expect("git is in the system's folders");
+        let script = format!(
+            "#!/bin/sh\ncase \" $* \" in *' fast-import '*) echo now >{}; exec sleep 600;; esac\nexec {} \"$@\"\n",
+            text(ready.path()),
+            text(&git)
+        );
+        let wrapper = hermetic.write("git/git", script);
+        hermetic.run(hermetic.command("chmod").arg("755").arg(&wrapper)).assert_code(0);
+        let folder = wrapper.parent().expect("a file lies in a folder");
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", text(folder));
+        let mut command = hermetic
+            .nightgate_command(repository.path(), run_arguments(&hermetic, &declared(json!({})), HONEST));
+        let running = hermetic.start(command.env("PATH", path));
+        ready.wait();
+        running.signal(Signal::INT);
+        let outcome = running.wait();
+        outcome.assert_code(130);
+        let jobs = listed(&hermetic);
+        let [job] = &jobs[..] else { panic!("one job was made: {jobs:?}") };
+        let shown_now = shown(&hermetic, job_of(job));
+        assert_eq!(
+            (&shown_now["state"], &shown_now["interrupted"], execution(&shown_now)),
+            (&json!("running"), &json!(true), "executed"),
+            "{shown_now:#}"
+        );
+        assert_eq!(hermetic.processes().len(), 0, "{:?}", hermetic.processes());
+        let resumed = hermetic.nightgate(repository.path(), ["run", "--resume", job_of(job), "--json"]);
+        let said = told_again(&hermetic, resumed.assert_code(0));
+        assert_answer(&said, "VERIFIED", &[], "done");
+        assert_eq!(said["attempts"], json!(1));
+        before.assert_same(&repository.snapshot());
+        assert_nothing_left(&hermetic);
+    }
+}
+
+#[test]
 fn a_run_that_is_interrupted_before_its_agent_starts_ends_with_130_and_is_cancelled() {
     let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
