@@ -126,6 +126,16 @@ impl Engine {
         })
     }
 
+    /// Where the programs of a room see its tree.
+    pub(crate) fn tree_seen(&self, job: &JobId, tree: &Path) -> Result<PathBuf, EngineError> {
+        match self.strength(job)? {
+            Some(Strength::Namespaces) => Ok(TREE.into()),
+            Some(Strength::Restricted) | None => {
+                fs::canonicalize(tree).map_err(|source| EngineError::file("find", tree, source))
+            }
+        }
+    }
+
     /// The box of one run.
     pub(crate) fn confine(
         &self,

@@ -168,7 +168,8 @@ impl Engine {
             }
             drop_byte_code(folders, base.listing).map_err(|fault| doing(&fault))?;
             let changed = changes(base.listing, candidate.listing);
-            let stand_ins = StandIns::find(&folders.tree, base.listing, &Sources::of(&changed))
+            let seen = self.tree_seen(request.job, &folders.tree)?;
+            let stand_ins = StandIns::find(&folders.tree, &seen, base.listing, &Sources::of(&changed))
                 .map_err(|fault| doing(&fault))?;
             let lay =
                 |from: &TreeId| clean::lay_candidate(request.repository, from, candidate.tree, &folders.tree);

@@ -21,22 +21,19 @@ pub struct StandIns(Vec<(StandIn, Stamp)>);
 
 impl StandIns {
     /// Looks for them in a room in which setup has run on `base`, before anything of the candidate is there: a folder that
-    /// the candidate marks as a cache hides nothing.
+    /// the candidate marks as a cache hides nothing. `seen` is the room's place as setup saw it.
     ///
     /// # Errors
     /// Where what setup made can't be listed whole.
-    pub fn find(room: &Path, base: &Listing, sources: &Sources<'_>) -> Result<Self, RoomError> {
+    pub fn find(room: &Path, seen: &Path, base: &Listing, sources: &Sources<'_>) -> Result<Self, RoomError> {
         let mut found = Vec::new();
         if sources.is_empty() {
             return Ok(Self(found));
         }
-        // As programs that run in it see it.
-        let seen = std::fs::canonicalize(room)
-            .map_err(|source| RoomError::Folder { room: room.to_owned(), source })?;
         let enters = |folder: &RepoPath| sources.are_below(folder);
         walk(room, base, &enters, &mut |product| {
             if let Some(source) = sources.stood_in_for(product.path, product.dependencies)
-                && !product.leads_inside(&seen).map_err(|fault| unlisted(Some(product.path), fault))?
+                && !product.leads_inside(seen).map_err(|fault| unlisted(Some(product.path), fault))?
             {
                 let stand_in = StandIn { product: product.path.clone(), source: source.clone() };
                 found.push((stand_in, product.stamp));

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use testkit::{Account, Hermetic, Outcome, Repository};
 
 use crate::bench::{
-    HONEST, assert_kept, assert_nothing_left, codes, declared, entries, environment, environments, execution,
-    job_of, listed, run, run_arguments, shell, shop, shown, text, told_again, verify,
+    HONEST, assert_kept, assert_nothing_left, codes, declared, entries, execution, job_of, listed, run,
+    run_arguments, shell, shop, shown, text, told_again, unboxed_environment, unboxed_environments, verify,
 };
 
 /// The agent's script: honest work, then this shell script in the workspace.
@@ -66,7 +66,7 @@ fn a_workspace_that_its_agent_removed_or_replaced_is_uncertain_and_what_is_left_
         ),
     ];
     for (what, script, said_of_it, left) in works {
-        for hermetic in environments() {
+        for hermetic in unboxed_environments() {
             let repository = shop(&hermetic);
             let before = repository.snapshot();
             let outcome = run(&hermetic, &repository, &declared(json!({})), &then(script));
@@ -90,7 +90,7 @@ fn a_workspace_that_its_agent_removed_or_replaced_is_uncertain_and_what_is_left_
 #[test]
 fn a_workspace_that_its_agent_closed_is_captured() {
     for script in ["chmod 000 \"$PWD\"", "chmod 000 ..", "chmod 100 ..; chmod 400 \"$PWD\""] {
-        for hermetic in environments() {
+        for hermetic in unboxed_environments() {
             let repository = shop(&hermetic);
             let outcome = run(&hermetic, &repository, &declared(json!({})), &then(script));
             let said = told_again(&hermetic, outcome.assert_code(0));
@@ -102,7 +102,7 @@ fn a_workspace_that_its_agent_closed_is_captured() {
 
 #[test]
 fn a_repository_that_the_agent_laid_where_the_jobs_own_would_be_is_never_used() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let place = "../candidate.git";
     let script = format!("{HONEST}git init --quiet --bare {place}\nwrite {place}/config 'broken\\n'\n");
@@ -114,7 +114,7 @@ fn a_repository_that_the_agent_laid_where_the_jobs_own_would_be_is_never_used() 
 
 #[test]
 fn a_job_whose_workspace_is_gone_when_it_is_picked_up_comes_to_an_end() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let ready = hermetic.fifo("ready");
     let script = format!("{HONEST}poke {}\nhang\n", text(ready.path()));
@@ -140,7 +140,7 @@ fn a_job_whose_workspace_is_gone_when_it_is_picked_up_comes_to_an_end() {
 
 #[test]
 fn a_job_that_waits_for_its_capture_without_a_workspace_goes_on_to_its_verdict() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     // A ref of the user's in the place of the folder of ours: the work can't be kept yet.
     repository.git(["update-ref", "refs/nightgate", "HEAD"]);
@@ -163,7 +163,7 @@ fn a_job_that_waits_for_its_capture_without_a_workspace_goes_on_to_its_verdict()
 
 #[test]
 fn a_workspace_that_was_not_captured_whole_is_never_removed_by_who_picks_the_job_up() {
-    let hermetic = environment();
+    let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
     let ready = hermetic.fifo("ready");
     let check = format!(
@@ -191,7 +191,7 @@ fn a_workspace_that_was_not_captured_whole_is_never_removed_by_who_picks_the_job
 
 #[test]
 fn what_of_an_attempt_resisted_its_removal_is_tried_again_and_told_while_it_resists() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let repository = shop(&hermetic);
         let outcome = run(&hermetic, &repository, &declared(json!({})), HONEST);
         let said = told_again(&hermetic, outcome.assert_code(0));
