@@ -5,6 +5,7 @@
 pub mod base_store;
 pub mod candidate;
 pub mod capture;
+pub mod document;
 pub mod env;
 pub mod example;
 pub mod git;

@@ -5,6 +5,7 @@
 
 mod approval;
 mod bench;
+mod document;
 mod environment;
 mod kill;
 mod reader;
