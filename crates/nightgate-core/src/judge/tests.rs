@@ -199,16 +199,52 @@ fn criteria_that_differ_are_failed_for_the_right_reason() {
     }
 }
 
+const HIDING: [CaptureProblemKind; 3] =
+    [CaptureProblemKind::Converted, CaptureProblemKind::IgnoredElsewhere, CaptureProblemKind::Submodule];
+
+#[track_caller]
+fn hide(evidence: &mut Evidence, kind: CaptureProblemKind, at: &str) {
+    evidence.capture.problems.push(CaptureProblem { kind, path: Some(path(at)), text: "hidden".to_owned() });
+}
+
 #[test]
-fn a_path_that_git_converts_is_unknown_and_not_a_fact_against_the_work() {
-    let keys = r#", "allowedPaths": ["src"]"#;
-    let verdict = judged(keys, |evidence| {
-        evidence.capture.criteria[1].digest = Some(crate::Digest::of(b"with other line ends"));
-        evidence.capture.changes.push(change("tests/data/x.json"));
-        let (kind, path) = (CaptureProblemKind::Converted, Some(path("tests/data/x.json")));
-        evidence.capture.problems.push(CaptureProblem { kind, path, text: "converted".to_owned() });
-    });
-    assert_uncertain(&verdict, Reason::EvidenceIncomplete);
+fn a_path_that_hides_what_a_commit_would_hold_is_unknown_and_not_a_fact_against_the_work() {
+    let keys = r#", "allowedPaths": ["src"], "protectedPathsUnchanged": ["lib"]"#;
+    for kind in HIDING {
+        let verdict = judged(keys, |evidence| {
+            evidence.capture.criteria[1].digest = Some(crate::Digest::of(b"with other line ends"));
+            for at in ["tests/data/x.json", "tests/new", "lib/sub/file", "nightgate.toml"] {
+                evidence.capture.changes.push(change(at));
+                hide(evidence, kind, at.strip_suffix("/file").unwrap_or(at));
+            }
+            let (path, kind) = (path("tests/new"), CriteriaKind::File);
+            evidence.capture.criteria.push(CriteriaEntry { path, kind, digest: None });
+        });
+        assert_uncertain(&verdict, Reason::EvidenceIncomplete);
+        assert_eq!(verdict.reasons(), [Reason::EvidenceIncomplete]);
+        // Beside it, what is known still counts.
+        let verdict = judged(keys, |evidence| {
+            evidence.capture.criteria[0].digest = Some(crate::Digest::of(b"weaker"));
+            hide(evidence, kind, "tests/data/x.json");
+        });
+        assert_failed(&verdict, Reason::CriteriaModified);
+    }
+}
+
+#[test]
+fn a_check_of_other_files_than_a_commit_would_hold_can_neither_fail_nor_verify_it() {
+    for kind in HIDING {
+        let with = |exit: Exit| {
+            judged("", |evidence| {
+                evidence.checks[0].exit = exit;
+                evidence.capture.ignored.add(path("src/generated.sh"));
+                hide(evidence, kind, "src/a.sh");
+            })
+        };
+        assert_uncertain(&with(Exit::Exited { code: 1 }), Reason::CheckFailed);
+        assert_uncertain(&with(Exit::Signalled { signal: 11 }), Reason::CheckSignal);
+        assert_uncertain(&with(Exit::Exited { code: 0 }), Reason::EvidenceIncomplete);
+    }
 }
 
 #[test]
