@@ -313,6 +313,11 @@ impl Invocation {
         self.start(Some(input), stdout)?.expect_success(doing)
     }
 
+    /// The same, where the exit status is an answer.
+    pub(crate) fn ask(self, input: &mut dyn Read, stdout: &mut dyn Write) -> Result<Output, GitError> {
+        self.start(Some(input), stdout)
+    }
+
     /// The one place at which git is started.
     fn start(mut self, input: Option<&mut dyn Read>, stdout: &mut dyn Write) -> Result<Output, GitError> {
         use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
