@@ -12,6 +12,24 @@ fn converted(name: &str) -> (CaptureProblemKind, String) {
     (CaptureProblemKind::Converted, name.to_owned())
 }
 
+/// Panics unless each path of which the user's own `git add --all` would commit something else than was captured is
+/// among the doubtful ones.
+#[track_caller]
+fn assert_each_difference_is_doubted(fixture: &Fixture, user: &User, job: &Job) {
+    let settings = UserSettings::read(&fixture.git, &user.home, None).unwrap();
+    let capture = job.capture_worktree(&settings);
+    let captured = job.candidate(&capture);
+    user.run(&["-c", "core.safecrlf=false", "-c", "advice.addEmbeddedRepo=false", "add", "--all"]);
+    let tree = user.run(&["write-tree"]).parse().unwrap();
+    let held = user.open(&fixture.git).repository().listing(&tree).unwrap();
+    let doubtful = capture.doubtful();
+    let differs = captured.keys().chain(held.keys()).filter(|path| captured.get(*path) != held.get(*path));
+    let differs: Vec<_> = differs.collect();
+    assert!(!differs.is_empty(), "nothing differs: this shows nothing");
+    let silent: Vec<_> = differs.into_iter().filter(|path| !doubtful.concern(path)).collect();
+    assert!(silent.is_empty(), "{silent:?} would be committed otherwise, without a word");
+}
+
 #[test]
 fn a_working_tree_is_captured_and_not_even_its_index_is_touched() {
     let fixture = Fixture::new();
@@ -67,6 +85,8 @@ fn a_file_whose_bytes_a_commit_would_change_is_converted() {
         ]
     );
     assert!(capture.problems[0].text.contains("--commit"), "{}", capture.problems[0].text);
+    user.run(&["config", "filter.lfs.clean", "tr a b"]);
+    assert_each_difference_is_doubted(&fixture, &user, &job);
 }
 
 #[test]
@@ -95,6 +115,8 @@ fn the_users_own_settings_and_the_repositorys_decide_about_line_ends() {
     let settings =
         UserSettings { attributes_file: Some(attributes.into_os_string()), ..UserSettings::default() };
     assert_eq!(problems(&job.capture_worktree(&settings)), []);
+    user.run(&["config", "core.autocrlf", "true"]);
+    assert_each_difference_is_doubted(&fixture, &user, &job);
 }
 
 #[test]
@@ -123,6 +145,7 @@ fn what_the_branch_added_outside_a_sparse_checkout_is_not_there_without_a_word()
     user.run(&["sparse-checkout", "set", "kept"]);
     fs::remove_file(user.root.join("kept/other")).unwrap();
     assert_eq!(problems(&job.capture_worktree(&UserSettings::default())), [converted("away/file")]);
+    assert_each_difference_is_doubted(&fixture, &user, &job);
 }
 
 #[test]
@@ -160,6 +183,9 @@ fn modes_and_links_that_the_working_tree_cannot_show_are_those_of_the_index() {
     user.run(&["config", "core.fileMode", "true"]);
     user.run(&["config", "core.symlinks", "true"]);
     assert_eq!(problems(&job.capture_worktree(&UserSettings::default())), []);
+    user.run(&["config", "core.fileMode", "false"]);
+    user.run(&["config", "core.symlinks", "false"]);
+    assert_each_difference_is_doubted(&fixture, &user, &job);
 }
 
 #[test]
@@ -198,6 +224,7 @@ fn new_files_that_rules_outside_the_tree_ignore_are_captured_and_doubted() {
     fs::write(user.home.join("mine"), "*.mine\n").unwrap();
     user.run(&["config", "core.excludesFile", "~/mine"]);
     assert_eq!(doubted(&read()), [":colon.out", "new.out", "notes/a", "z.mine"]);
+    assert_each_difference_is_doubted(&fixture, &user, &job);
 }
 
 fn submodule(name: &str) -> (CaptureProblemKind, String) {
@@ -244,10 +271,12 @@ fn a_submodule_that_is_at_another_commit_than_at_base_is_doubted() {
     assert_eq!(found(), []);
     git(&["pack-refs", "--all"]);
     assert_eq!(found(), []);
-    git(&["reset", "-q", "--hard", &two]);
-    assert_eq!(found(), [submodule("sub")]);
     git(&["checkout", "-q", "--orphan", "nothing"]);
     assert_eq!(found(), [submodule("sub")]);
+    git(&["checkout", "-q", "--force", "side/branch"]);
+    git(&["reset", "-q", "--hard", &two]);
+    assert_eq!(found(), [submodule("sub")]);
+    assert_each_difference_is_doubted(&fixture, &user, &job);
 }
 
 #[test]
@@ -283,6 +312,12 @@ fn a_repository_that_base_does_not_know_is_doubted_unless_it_lies_among_tracked_
         run_git(&user.root.join(folder), &user.home, &["init", "-q"]);
     }
     assert_eq!(found(), [submodule("nested/deep")]);
+    run_git(
+        &user.root.join("nested/deep"),
+        &user.home,
+        &["-c", "user.name=U", "-c", "user.email=u@localhost", "commit", "-q", "--allow-empty", "-m", "x"],
+    );
+    assert_each_difference_is_doubted(&fixture, &user, &job);
 }
 
 #[test]
