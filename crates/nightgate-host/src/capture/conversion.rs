@@ -49,8 +49,11 @@ pub(super) fn converted(
     // Something that couldn't be read has a problem of its own.
     let is_there =
         |path: &RepoPath| reading.cut || reading.members.contains_key(path) || reading.unknown.contains(path);
-    for path in index.left_away().filter(|path| !is_there(path)) {
-        problems.push(problem(path, "it is not there, and the index says that it is only not checked out"));
+    for path in index.unwatched().filter(|path| !is_there(path)) {
+        problems.push(problem(
+            path,
+            "it is not there, and git is told not to look (a sparse checkout does that)",
+        ));
     }
     let is_file = |change: &&Change| {
         change
@@ -106,8 +109,11 @@ impl Configuration {
         })
     }
 
-    /// Why a commit would hold another type or mode than the file that lies here.
+    /// Why a commit would hold something else than the file that lies here, whatever is in it.
     fn distorts(&self, found: &Entry, tracked: Option<&Tracked>) -> Option<&'static str> {
+        if tracked.is_some_and(|tracked| tracked.is_unwatched && tracked.entry != *found) {
+            return Some("git is told to take it as unchanged (`assume-unchanged` or `skip-worktree`)");
+        }
         let is_file = |mode: EntryMode| matches!(mode, EntryMode::File | EntryMode::Executable);
         if !is_file(found.mode) {
             return None;

@@ -14,8 +14,8 @@ use crate::repository::RepositoryError;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tracked {
     pub(super) entry: Entry,
-    /// True where git doesn't expect it in the working tree.
-    is_left_away: bool,
+    /// True where git is told not to look at the file: `skip-worktree` (as a sparse checkout does) or `assume-unchanged`.
+    pub(super) is_unwatched: bool,
 }
 
 /// An index. Of a path in conflict it holds one of the versions.
@@ -28,7 +28,7 @@ impl Index {
     /// # Errors
     /// Where git can't read it. One that isn't there is empty.
     pub(super) fn read(tree: &WorkingTree<'_>) -> Result<Self, RepositoryError> {
-        let output = tree.command(&[], "ls-files").args(["-z", "-t", "--stage", "--full-name"]).success()?;
+        let output = tree.command(&[], "ls-files").args(["-z", "-v", "--stage", "--full-name"]).success()?;
         Ok(Self::parse(&output.stdout)?)
     }
 
@@ -42,12 +42,13 @@ impl Index {
             };
             let tab = record.iter().position(|&byte| byte == b'\t').ok_or_else(unreadable)?;
             let mut words = record[..tab].split(|&byte| byte == b' ');
-            let is_left_away = words.next().ok_or_else(unreadable)?.eq_ignore_ascii_case(b"S");
+            let tag = words.next().ok_or_else(unreadable)?;
+            let is_unwatched = tag == b"S" || tag.first().is_some_and(u8::is_ascii_lowercase);
             let mode = words.next().and_then(EntryMode::parse).ok_or_else(unreadable)?;
             let id = words.next().and_then(|id| std::str::from_utf8(id).ok()?.parse().ok());
             let entry = Entry { mode, object: id.ok_or_else(unreadable)? };
             if let Ok(path) = RepoPath::from_bytes(&record[tab + 1..]) {
-                entries.insert(path, Tracked { entry, is_left_away });
+                entries.insert(path, Tracked { entry, is_unwatched });
             }
         }
         Ok(Self(entries))
@@ -57,9 +58,9 @@ impl Index {
         self.0.get(path)
     }
 
-    /// Files that git doesn't expect in the working tree: a sparse checkout's.
-    pub(super) fn left_away(&self) -> impl Iterator<Item = &RepoPath> {
-        self.0.iter().filter(|(_, tracked)| tracked.is_left_away).map(|(path, _)| path)
+    /// Files at which git doesn't look.
+    pub(super) fn unwatched(&self) -> impl Iterator<Item = &RepoPath> {
+        self.0.iter().filter(|(_, tracked)| tracked.is_unwatched).map(|(path, _)| path)
     }
 
     pub(super) fn submodules(&self) -> impl Iterator<Item = &RepoPath> {
@@ -83,14 +84,13 @@ mod tests {
     fn an_answer_of_git_is_read_and_anything_else_is_refused() {
         let id = "1".repeat(40);
         let answer = format!(
-            "H 100755 {id} 0\ta/b\0S 100644 {id} 0\ta-b\0H 160000 {id} 0\tsub\0M 100644 {id} 2\t \"\n\0"
+            "H 100755 {id} 0\ta/b\0S 100644 {id} 0\ta-b\0H 160000 {id} 0\tsub\0h 100644 {id} 2\t \"\n\0"
         );
         let index = Index::parse(answer.as_bytes()).unwrap();
         let path = |text: &[u8]| RepoPath::from_bytes(text).unwrap();
         assert_eq!(index.tracked(&path(b"a/b")).unwrap().entry.mode, EntryMode::Executable);
-        assert_eq!(index.left_away().collect::<Vec<_>>(), [&path(b"a-b")]);
+        assert_eq!(index.unwatched().collect::<Vec<_>>(), [&path(b" \"\n"), &path(b"a-b")]);
         assert_eq!(index.submodules().collect::<Vec<_>>(), [&path(b"sub")]);
-        assert!(index.tracked(&path(b" \"\n")).is_some());
         assert!(index.holds_any_below(&path(b"a")) && !index.holds_any_below(&path(b"sub")));
         for wrong in ["H 100644\tx\0", &format!("H 040000 {id} 0\tx\0"), "nonsense\0"] {
             assert!(Index::parse(wrong.as_bytes()).is_err(), "{wrong:?}");

@@ -149,6 +149,30 @@ fn what_the_branch_added_outside_a_sparse_checkout_is_not_there_without_a_word()
 }
 
 #[test]
+fn files_that_git_is_told_not_to_look_at_are_doubted_where_they_differ() {
+    let fixture = Fixture::new();
+    let user = fixture.user();
+    let names = ["skipped", "assumed", "gone-skipped", "gone-assumed", "same"];
+    for name in names {
+        user.write(name, b"old");
+    }
+    user.commit();
+    let job = fixture.job(&user, &[]);
+    user.run(&["update-index", "--skip-worktree", "skipped", "gone-skipped", "same"]);
+    user.run(&["update-index", "--assume-unchanged", "assumed", "gone-assumed"]);
+    for name in ["skipped", "assumed"] {
+        user.write(name, b"new");
+    }
+    for name in ["gone-skipped", "gone-assumed"] {
+        fs::remove_file(user.root.join(name)).unwrap();
+    }
+    let mut found = problems(&job.capture_worktree(&UserSettings::default()));
+    found.sort_by(|one, other| one.1.cmp(&other.1));
+    assert_eq!(found, ["assumed", "gone-assumed", "gone-skipped", "skipped"].map(converted));
+    assert_each_difference_is_doubted(&fixture, &user, &job);
+}
+
+#[test]
 fn modes_and_links_that_the_working_tree_cannot_show_are_those_of_the_index() {
     let fixture = Fixture::new();
     let user = fixture.user();
