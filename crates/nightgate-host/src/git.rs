@@ -29,6 +29,8 @@ const SETTINGS: &[&str] = &[
     "core.filesRefLockTimeout=10000",
     "core.packedRefsTimeout=10000",
     "core.fsync=committed,loose-object,reference",
+    // `GIT_GRAFT_FILE` below would be warned of each time.
+    "advice.graftFileDeprecated=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "commit.gpgSign=false",

@@ -13,3 +13,4 @@ mod status;
 mod toolchain;
 mod untouched;
 mod verify;
+mod worktree;
