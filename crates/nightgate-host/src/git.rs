@@ -30,6 +30,8 @@ const SETTINGS: &[&str] = &[
     "core.filesRefLockTimeout=10000",
     "core.packedRefsTimeout=10000",
     "core.fsync=committed,loose-object,reference",
+    // `GIT_GRAFT_FILE` below would be warned of each time.
+    "advice.graftFileDeprecated=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "commit.gpgSign=false",
@@ -326,6 +328,11 @@ impl Invocation {
     pub(crate) fn converse(self, input: &mut dyn Read, stdout: &mut dyn Write) -> Result<Output, GitError> {
         let doing = self.doing.clone();
         self.start(Some(input), stdout)?.expect_success(doing)
+    }
+
+    /// The same, where the exit status is an answer.
+    pub(crate) fn ask(self, input: &mut dyn Read, stdout: &mut dyn Write) -> Result<Output, GitError> {
+        self.start(Some(input), stdout)
     }
 
     /// The one place at which git is started.

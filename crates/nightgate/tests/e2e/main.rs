@@ -5,6 +5,7 @@
 
 mod approval;
 mod bench;
+mod document;
 mod environment;
 mod kill;
 mod reader;
@@ -14,3 +15,4 @@ mod toolchain;
 mod untouched;
 mod verify;
 mod workspace;
+mod worktree;
