@@ -11,10 +11,11 @@ use nightgate_core::event::{EventBody, JobKind};
 use nightgate_core::execution::Execution;
 use nightgate_core::job::{JobState, Phase};
 use nightgate_host::lock::FileLock;
+use nightgate_store::StoreError;
 
 use crate::Engine;
 use crate::error::EngineError;
-use crate::home::JobFolder;
+use crate::home::{AWAY, JobFolder};
 use crate::journal::Journal;
 use crate::room::remove;
 use crate::step::{Observer, Step};
@@ -37,7 +38,11 @@ impl Engine {
         self.remove_strays()
     }
 
-    fn recover_job(&self, seen: &JobState, observer: &mut dyn Observer) -> Result<(), EngineError> {
+    pub(crate) fn recover_job(
+        &self,
+        seen: &JobState,
+        observer: &mut dyn Observer,
+    ) -> Result<(), EngineError> {
         let job = &seen.id;
         let Some(mut journal) = Journal::take_over(self, job)? else { return Ok(()) };
         if journal.state().phase.is_ended() {
@@ -131,21 +136,25 @@ impl Engine {
             for entry in entries {
                 let entry = entry.map_err(|source| EngineError::file("read", above, source))?;
                 let name = entry.file_name().to_string_lossy().into_owned();
-                // A room is named for its job and a suffix.
-                let Some(job) = name.get(..10).and_then(|name| name.parse::<JobId>().ok()) else { continue };
+                // A room is named for its job and a suffix, what was moved away for its job and a prefix.
+                let named = name.strip_prefix(AWAY).unwrap_or(&name);
+                let Some(job) = named.get(..10).and_then(|name| name.parse::<JobId>().ok()) else { continue };
                 let Some(_lock) = self.try_lock(&job)? else { continue };
                 let ended = match self.store.state(&job) {
                     Ok(state) => {
                         state.phase.is_ended()
                             || matches!(state.phase, Phase::Waiting { .. } | Phase::Verifying)
                     }
-                    Err(nightgate_store::StoreError::NoSuchJob(_)) => true,
+                    Err(StoreError::NoSuchJob(_)) => true,
                     Err(_) => false,
                 };
                 if ended && FileLock::try_take(&self.home.keeper_lock(&job)).is_ok_and(|lock| lock.is_some())
                 {
                     // One that resists stops no other job.
-                    let _left_for_later = remove(&entry.path(), above);
+                    let _left_for_later = match entry.path() == self.home.job(&job) {
+                        true => self.remove_job_folder(&job),
+                        false => remove(&entry.path(), above),
+                    };
                 }
             }
         }
@@ -161,6 +170,16 @@ impl Engine {
         let folder = self.home.job(job);
         if fs::symlink_metadata(&folder).is_err() {
             return Ok(());
+        }
+        match self.store.state(job) {
+            // The only copy of what could not be captured: where it can't be kept elsewhere, it stays.
+            Ok(state) => {
+                if let Some(capture) = self.capture_of(&state)? {
+                    self.keep_workspace(job, &capture)?;
+                }
+            }
+            Err(StoreError::NoSuchJob(_)) => {}
+            Err(fault) => return Err(fault.into()),
         }
         remove(&folder, &self.home.jobs())
     }

@@ -4,9 +4,9 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use nightgate_core::event::{EventBody, JobKind};
-use nightgate_core::evidence::{CaptureSource, Note};
+use nightgate_core::evidence::{Capture, CaptureSource, Note};
 use nightgate_core::execution::Execution;
-use nightgate_core::job::Phase;
+use nightgate_core::job::{JobState, Phase};
 use nightgate_core::plan::{DeclarationKind, Plan};
 use nightgate_core::record::FrozenAt;
 use nightgate_core::{CommitId, JobId};
@@ -20,7 +20,7 @@ use crate::approval::Ask;
 use crate::capture::note_attempt;
 use crate::error::EngineError;
 use crate::freeze::{Base, BaseChecks};
-use crate::home::{AGENT_LOG, JobFolder, make_folder};
+use crate::home::{AGENT_LOG, AWAY, JobFolder, make_folder};
 use crate::journal::Journal;
 use crate::program::{Programs, survivors_of};
 use crate::project::{choose_agent, project_declaration, settle, short};
@@ -79,7 +79,12 @@ impl Engine {
     ) -> Result<Report, EngineError> {
         self.recover(observer)?;
         let doing = || format!("go on with job {job}");
-        let state = self.store.state(job)?;
+        let mut state = self.store.state(job)?;
+        if holds_work(&state.phase) {
+            // What keeps its work from being captured stops this job, and has to be told.
+            self.recover_job(&state, observer).map_err(|fault| unfinished(fault, &state))?;
+            state = self.store.state(job)?;
+        }
         if state.phase.is_ended() {
             return Err(EngineError::environment(doing(), format!("it has ended: {}", state.phase.word())));
         }
@@ -126,6 +131,7 @@ impl Engine {
         if journal.state().phase == Phase::Verifying {
             let plan = self.plan_of(journal.state())?;
             let captured = self.recaptured(journal.state(), user, &base)?;
+            self.put_away(journal.job(), &captured)?;
             return self.judge(journal, &plan, FrozenAt::Freeze, &base, captured, observer);
         }
         let (Some(text), Some(agent)) = (&stored.declaration, &stored.agent) else {
@@ -229,14 +235,9 @@ impl Engine {
     /// a path that it wrote down. A workspace that was not captured whole may hold the only copy of work and is kept.
     fn put_away(&self, job: &JobId, captured: &Captured) -> Result<(), EngineError> {
         let folder = JobFolder::new(self.home.job(job));
-        if !captured.facts.problems.is_empty() {
-            make_folder(&self.home.kept())?;
-            let kept = self.home.kept().join(job.as_str());
-            std::fs::rename(folder.workspace(), &kept)
-                .map_err(|source| EngineError::file("keep the workspace as", &kept, source))?;
-        }
+        self.keep_workspace(job, &captured.facts)?;
         // Whatever resists is moved away with the rest.
-        let away = self.home.jobs().join(format!(".left-{job}"));
+        let away = self.home.jobs().join(format!("{AWAY}{job}"));
         for left in [folder.workspace(), folder.agent_home(), folder.agent_tmp()] {
             if left.symlink_metadata().is_ok() && crate::room::remove(&left, folder.root()).is_err() {
                 make_folder(&away)?;
@@ -246,6 +247,19 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Moves a workspace that was not captured whole out of its job's folder, where it would be deleted. Done already, it is
+    /// nothing.
+    pub(crate) fn keep_workspace(&self, job: &JobId, capture: &Capture) -> Result<(), EngineError> {
+        let workspace = JobFolder::new(self.home.job(job)).workspace();
+        if capture.problems.is_empty() || workspace.symlink_metadata().is_err() {
+            return Ok(());
+        }
+        make_folder(&self.home.kept())?;
+        let kept = self.home.kept().join(job.as_str());
+        std::fs::rename(workspace, &kept)
+            .map_err(|source| EngineError::file("keep the workspace as", &kept, source))
     }
 
     /// Publishes the candidate and writes the `captured` event.
@@ -287,14 +301,15 @@ impl Engine {
         if let Err(fault) = worked {
             self.write_stop(&mut journal, &fault)?;
             if !holds_work(&journal.state().phase) {
-                self.remove_job_folder(&job)?;
+                // What stopped the job is what has to be told.
+                let _left_for_later = self.remove_job_folder(&job);
             }
             let state = journal.end()?;
             return Err(match (fault, &state.phase) {
                 (EngineError::Interrupted { .. }, Phase::Verifying) => EngineError::Interrupted {
                     next: format!("; the work is kept, go on with: nightgate run --resume {job}"),
                 },
-                (fault, _) => fault,
+                (fault, _) => unfinished(fault, &state),
             });
         }
         let state = journal.end()?;
@@ -321,6 +336,17 @@ impl Engine {
         };
         journal.write(body)?;
         Ok(())
+    }
+}
+
+/// A fault that stopped a job, with the command that goes on where its work is kept and only lacks its verdict.
+fn unfinished(fault: EngineError, state: &JobState) -> EngineError {
+    let was_executed = state.execution.as_ref().is_some_and(Execution::is_executed);
+    match state.phase {
+        Phase::Capturing | Phase::Verifying if was_executed => {
+            EngineError::Unfinished { fault: Box::new(fault), job: state.id.clone() }
+        }
+        _ => fault,
     }
 }
 

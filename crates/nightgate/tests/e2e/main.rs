@@ -6,6 +6,7 @@
 mod approval;
 mod bench;
 mod environment;
+mod home;
 mod kill;
 mod reader;
 mod status;
