@@ -84,7 +84,7 @@ fn the_target_is_in_a_session_of_its_own_helpers(confine: Confine) {
     let ended = bench.run();
     // Read and not asked for: where the tests themselves run in a pid namespace, their session is a zero too, and a
     // library that takes process ids for positive numbers panics on it.
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let stat = fs::read_to_string("/proc/self/stat").unwrap();
     let ours = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(3).unwrap();
     let printed = stdout(&ended);
     let theirs = printed.trim();
