@@ -439,7 +439,7 @@ impl Terms {
             {
                 refuse(format!("{key}.{name}"), text);
             }
-            if let Err(cannot_fail) = can_fail(&check.executable, &check.args) {
+            if let Err(cannot_fail) = can_fail(check) {
                 refuse(format!("{key}.executable"), cannot_fail.to_string());
             }
             if check.expect_exit >= 126 {

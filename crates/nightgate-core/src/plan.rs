@@ -139,8 +139,21 @@ impl Plan {
         Ok(Self { digest: Digest::of(&bytes), bytes, content })
     }
 
-    /// Reads a frozen plan from its bytes, which stay as they are.
+    /// Reads a frozen plan that is to be judged by from its bytes, which stay as they are. What freezing refuses is
+    /// refused here too.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, PlanError> {
+        let plan = Self::kept(bytes)?;
+        for check in &plan.content.terms.commands {
+            if let Err(cannot_fail) = crate::declaration::can_fail(check) {
+                return Err(PlanError::Inconsistent(format!("check `{}`: {cannot_fail}", check.name)));
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Reads a plan that was accepted when it was frozen or taken over. Which checks are refused may have changed since;
+    /// what was judged by them stays readable.
+    pub fn kept(bytes: Vec<u8>) -> Result<Self, PlanError> {
         let content: PlanContent = strict_json::read(&bytes)?;
         if content.schema_version != 1 {
             return Err(PlanError::Version(content.schema_version));

@@ -56,6 +56,9 @@ const VARIABLES: &[(&str, &str)] = &[
 /// The oldest git that does all that is asked of it (`rev-parse --path-format=absolute` is of 2.31).
 pub const OLDEST: Version = Version { major: 2, minor: 31 };
 
+/// The oldest git that takes `safe.directory` from `-c`; those before it take it from files alone.
+pub const TRUSTS_BY_OPTION: Version = Version { major: 2, minor: 38 };
+
 /// A version of git. The numbers behind the second are of no interest here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {

@@ -97,6 +97,9 @@ fn next_steps(report: &Report, interrupted: bool) -> Vec<String> {
         Phase::Verifying if interrupted => {
             next.push(format!("the work is kept; go on with: nightgate run --resume {id}"));
         }
+        Phase::Capturing if interrupted && state.execution.as_ref().is_some_and(Execution::is_executed) => {
+            next.push(format!("the work is kept; go on with: nightgate run --resume {id}"));
+        }
         _ if interrupted => next.push("the next command that writes captures what it left".to_owned()),
         _ => {}
     }

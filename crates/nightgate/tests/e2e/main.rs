@@ -7,6 +7,7 @@ mod approval;
 mod bench;
 mod document;
 mod environment;
+mod home;
 mod kill;
 mod reader;
 mod room;
