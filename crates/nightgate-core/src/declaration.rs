@@ -240,7 +240,7 @@ impl Declaration {
         let mut refusals = Vec::new();
         later::refuse(&self, &mut refusals);
         let terms = self.into_terms(&mut refusals);
-        terms.refuse_unusable(&mut refusals);
+        refusals.extend(terms.refusals());
         if refusals.is_empty() { Ok(terms) } else { Err(DeclarationError::Refused(refusals)) }
     }
 
@@ -421,7 +421,9 @@ impl From<CommandDeclaration> for Check {
 }
 
 impl Terms {
-    fn refuse_unusable(&self, refusals: &mut Vec<Refusal>) {
+    /// Everything in these terms that can't be used, whoever wrote them down.
+    pub(crate) fn refusals(&self) -> Vec<Refusal> {
+        let mut refusals = Vec::new();
         let mut refuse = |key: String, text: String| refusals.push(Refusal { key, text });
         if !self.commands.iter().any(Check::is_binding) {
             refuse(
@@ -437,7 +439,7 @@ impl Terms {
             {
                 refuse(format!("{key}.{name}"), text);
             }
-            if let Err(cannot_fail) = can_fail(&check.executable, &check.args) {
+            if let Err(cannot_fail) = can_fail(check) {
                 refuse(format!("{key}.executable"), cannot_fail.to_string());
             }
             if check.expect_exit >= 126 {
@@ -485,6 +487,7 @@ impl Terms {
         if let Some(ticket) = &self.ticket {
             refuse_ticket(ticket, &mut refuse);
         }
+        refusals
     }
 
     /// The digest of these terms, so that two declarations that mean the same can be seen to.

@@ -1,5 +1,7 @@
 //! Facts about one attempt, as the host observed them: exits, digests, counts. No opinions; what they mean is `judge`'s.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::isolation::{Enforcement, IsolationLevel};
@@ -84,12 +86,27 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// True for a path whose raw bytes don't show what a commit of it would hold.
-    pub fn is_converted(&self, path: &RepoPath) -> bool {
-        let concerns = |problem: &CaptureProblem| {
-            problem.kind == CaptureProblemKind::Converted && problem.path.as_ref() == Some(path)
-        };
-        self.problems.iter().any(concerns)
+    /// The paths of which the captured files don't show what a commit of them would hold.
+    pub fn doubtful(&self) -> DoubtfulPaths<'_> {
+        let doubtful = self.problems.iter().filter(|problem| problem.kind.hides_the_commit());
+        DoubtfulPaths(doubtful.filter_map(|problem| problem.path.as_ref()).collect())
+    }
+}
+
+/// Paths about which a working tree says something else than a commit of it would; nothing found there can be held
+/// against the work.
+#[derive(Debug)]
+pub struct DoubtfulPaths<'a>(BTreeSet<&'a RepoPath>);
+
+impl DoubtfulPaths<'_> {
+    /// True where there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// True for these paths and for everything below one.
+    pub fn concern(&self, path: &RepoPath) -> bool {
+        !self.is_empty() && (self.0.contains(path) || path.ancestors().any(|above| self.0.contains(&above)))
     }
 }
 
@@ -207,8 +224,28 @@ pub enum CaptureProblemKind {
     NotReadBack,
     /// Git converts this path on checkout, so the working tree doesn't show what a commit would hold.
     Converted,
+    /// The user's own git ignores this new file by rules outside the tree: a commit might hold it or not.
+    IgnoredElsewhere,
+    /// A repository lies here, and the commit of it that a commit would name is another than the capture says.
+    Submodule,
     /// Objects that the candidate needs are missing.
     MissingObject,
+}
+
+impl CaptureProblemKind {
+    /// True where the files at the problem's path don't show what a commit of them would hold.
+    pub fn hides_the_commit(self) -> bool {
+        match self {
+            Self::Converted | Self::IgnoredElsewhere | Self::Submodule => true,
+            Self::Unreadable
+            | Self::Unrepresentable
+            | Self::OverBudget
+            | Self::Unstable
+            | Self::OtherDevice
+            | Self::NotReadBack
+            | Self::MissingObject => false,
+        }
+    }
 }
 
 /// One thing that kept a capture from being whole.

@@ -85,9 +85,13 @@ pub struct GateResult {
     pub role: Role,
     /// What it answered.
     pub outcome: GateOutcome,
-    /// Why. Every `fail` and `unsure` has at least one.
+    /// Why. Every `fail` and `unsure` has at least one; of one code at most [`MOST_OF_A_CODE`], and one more that says how
+    /// many there are beyond these.
     pub findings: Vec<Finding>,
 }
+
+/// How many findings of one code a gate's answer lists one by one.
+pub const MOST_OF_A_CODE: usize = 100;
 
 /// One thing that a gate found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

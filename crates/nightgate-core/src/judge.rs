@@ -6,8 +6,10 @@ mod integrity;
 mod outcome;
 mod scope;
 
+use std::collections::BTreeMap;
+
 use crate::evidence::Evidence;
-use crate::gate::{Finding, Gate, GateOutcome, GateResult, Reason, Role};
+use crate::gate::{Finding, Gate, GateOutcome, GateResult, MOST_OF_A_CODE, Reason, Role};
 use crate::plan::Plan;
 use crate::verdict::Verdict;
 use crate::{Digest, RepoPath};
@@ -49,7 +51,8 @@ impl Findings {
         self.unsures.push(finding(code, path, text, None));
     }
 
-    /// The gate's answer: a fail outweighs, an unsure withholds, nothing found is a pass.
+    /// The gate's answer: a fail outweighs, an unsure withholds, nothing found is a pass. How many findings are listed
+    /// changes nothing of it.
     fn answer(self, gate: Gate, role: Role) -> GateResult {
         let outcome = if !self.fails.is_empty() {
             GateOutcome::Fail
@@ -58,8 +61,28 @@ impl Findings {
         } else {
             GateOutcome::Pass
         };
-        GateResult { gate, role, outcome, findings: [self.fails, self.unsures].concat() }
+        GateResult { gate, role, outcome, findings: [listed(self.fails), listed(self.unsures)].concat() }
     }
+}
+
+/// The first [`MOST_OF_A_CODE`] findings of each code, and for each code that has more one that says how many: a verdict on
+/// any number of files can be read and kept.
+fn listed(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut counts: BTreeMap<Reason, usize> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for finding in findings {
+        let count = counts.entry(finding.code).or_default();
+        *count += 1;
+        if *count <= MOST_OF_A_CODE {
+            kept.push(finding);
+        }
+    }
+    let more = counts.into_iter().filter(|(_, count)| *count > MOST_OF_A_CODE);
+    kept.extend(more.map(|(code, count)| {
+        let text = format!("and {} more, which are not listed", count - MOST_OF_A_CODE);
+        finding(code, None, text, None)
+    }));
+    kept
 }
 
 fn finding(

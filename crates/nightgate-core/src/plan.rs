@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::declaration::{DeclarationError, Refusal, Terms};
-use crate::evidence::{CriteriaEntry, Exit};
-use crate::path::RepoPath;
+use crate::evidence::{CriteriaEntry, CriteriaKind, Exit};
 use crate::strict_json::{self, JsonError};
 use crate::{CommitId, Digest, TreeId};
 
@@ -111,28 +110,16 @@ pub enum PlanError {
     /// What they say can't have come from freezing.
     #[error("the plan contradicts itself: {0}")]
     Inconsistent(String),
+    /// What they say of base isn't so.
+    #[error("the plan is none of its base commit: {0}")]
+    NotOfBase(String),
 }
 
 impl Plan {
     /// Freezes terms with the facts that were gathered for them. Refused where a check that has to fail at base passes
     /// there, or was not run.
     pub fn freeze(terms: Terms, facts: FreezeFacts) -> Result<Self, DeclarationError> {
-        let mut refusals = Vec::new();
-        for (at, check) in terms.commands.iter().enumerate().filter(|(_, check)| check.must_fail_on_base) {
-            let at_base = facts.at_base.iter().find(|outcome| outcome.check == check.name);
-            let text = match at_base.map(|outcome| (&outcome.exit, outcome.passed)) {
-                Some((Exit::Exited { .. }, false)) => continue,
-                Some((Exit::Exited { .. }, true)) => {
-                    "must fail at base, and passes there: it can't show that the work was done".to_owned()
-                }
-                Some((exit, _)) => format!(
-                    "must fail at base by saying no, and it ended otherwise there: {}",
-                    exit.describe()
-                ),
-                None => "must fail at base, and was not run there".to_owned(),
-            };
-            refusals.push(Refusal { key: format!("commands[{at}].mustFailOnBase"), text });
-        }
+        let refusals = refused_at_base(&terms, &facts.at_base);
         if !refusals.is_empty() {
             return Err(DeclarationError::Refused(refusals));
         }
@@ -152,8 +139,21 @@ impl Plan {
         Ok(Self { digest: Digest::of(&bytes), bytes, content })
     }
 
-    /// Reads a frozen plan from its bytes, which stay as they are.
+    /// Reads a frozen plan that is to be judged by from its bytes, which stay as they are. What freezing refuses is
+    /// refused here too.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, PlanError> {
+        let plan = Self::kept(bytes)?;
+        for check in &plan.content.terms.commands {
+            if let Err(cannot_fail) = crate::declaration::can_fail(check) {
+                return Err(PlanError::Inconsistent(format!("check `{}`: {cannot_fail}", check.name)));
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Reads a plan that was accepted when it was frozen or taken over. Which checks are refused may have changed since;
+    /// what was judged by them stays readable.
+    pub fn kept(bytes: Vec<u8>) -> Result<Self, PlanError> {
         let content: PlanContent = strict_json::read(&bytes)?;
         if content.schema_version != 1 {
             return Err(PlanError::Version(content.schema_version));
@@ -186,27 +186,89 @@ impl Plan {
 }
 
 impl PlanContent {
-    /// A hand-made plan must not judge more kindly than a frozen one.
+    /// A hand-made plan must not judge more kindly than a frozen one: whatever freezing refuses is refused here, and what
+    /// the parts say of each other must fit.
     fn inconsistency(&self) -> Option<String> {
-        let terms = &self.terms;
-        if !terms.commands.iter().any(crate::declaration::Check::is_binding) {
-            return Some("nothing in it could affirm success".to_owned());
+        let refusals = [self.terms.refusals(), refused_at_base(&self.terms, &self.at_base)].concat();
+        if let Some(Refusal { key, text }) = refusals.first() {
+            return Some(format!("{key}: {text}"));
         }
-        if let Some(path) = terms.criteria_paths.iter().find(|path| !self.has_baseline(path)) {
+        self.criteria_fault().or_else(|| self.at_base_fault())
+    }
+
+    /// The baseline is what stood at and below the criteria paths, and nothing else.
+    fn criteria_fault(&self) -> Option<String> {
+        let paths = &self.terms.criteria_paths;
+        if let Some(path) =
+            paths.iter().find(|path| !self.criteria.iter().any(|entry| entry.path.is_at_or_below(path)))
+        {
             return Some(format!("criteria path {path} has no baseline"));
         }
-        for (at, check) in terms.commands.iter().enumerate() {
-            if terms.commands[..at].iter().any(|earlier| earlier.name == check.name) {
-                return Some(format!("the check name `{}` stands twice", check.name));
+        for (at, entry) in self.criteria.iter().enumerate() {
+            let path = &entry.path;
+            if !paths.iter().any(|folder| path.is_at_or_below(folder)) {
+                return Some(format!("{path} has a baseline and lies at or below no criteria path"));
             }
-            if let Err(cannot_fail) = crate::declaration::can_fail(&check.executable, &check.args) {
-                return Some(format!("check `{}`: {cannot_fail}", check.name));
+            if at > 0 && self.criteria[at - 1].path >= *path {
+                return Some(format!("the baseline of {path} stands twice, or not in its place"));
+            }
+            let is_tracked = match entry.kind {
+                CriteriaKind::File
+                | CriteriaKind::Executable
+                | CriteriaKind::Symlink
+                | CriteriaKind::Gitlink => true,
+                CriteriaKind::Folder | CriteriaKind::Special | CriteriaKind::Unreadable => false,
+            };
+            if !is_tracked || entry.digest.is_none() {
+                return Some(format!("the baseline of {path} is nothing that a commit holds"));
             }
         }
         None
     }
 
-    fn has_baseline(&self, path: &RepoPath) -> bool {
-        self.criteria.iter().any(|entry| entry.path.is_at_or_below(path))
+    /// Each outcome at base is that of one of the checks, by the check's own terms.
+    fn at_base_fault(&self) -> Option<String> {
+        for (at, outcome) in self.at_base.iter().enumerate() {
+            let name = &outcome.check;
+            let Some(check) = self.terms.commands.iter().find(|check| check.name == *name) else {
+                return Some(format!("`{name}` was run at base and is no check"));
+            };
+            if self.at_base[..at].iter().any(|earlier| earlier.check == *name) {
+                return Some(format!("check `{name}` has two outcomes at base"));
+            }
+            if matches!(outcome.exit, Exit::Killed { .. } | Exit::Lost { .. } | Exit::NotRun { .. }) {
+                return Some(format!("check `{name}` at base: {} is no outcome", outcome.exit.describe()));
+            }
+            // With `emptyOutput` the exit status alone doesn't say.
+            let may_pass = outcome.exit == Exit::Exited { code: i32::from(check.expect_exit) };
+            if outcome.passed != may_pass && (outcome.passed || !check.expect_empty_output) {
+                let exit = outcome.exit.describe();
+                return Some(format!("check `{name}` at base: {exit} is told as what it isn't"));
+            }
+        }
+        None
     }
 }
+
+/// The checks that have to fail at base, and don't.
+fn refused_at_base(terms: &Terms, at_base: &[AtBase]) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    for (at, check) in terms.commands.iter().enumerate().filter(|(_, check)| check.must_fail_on_base) {
+        let outcome = at_base.iter().find(|outcome| outcome.check == check.name);
+        let text = match outcome.map(|outcome| (&outcome.exit, outcome.passed)) {
+            Some((Exit::Exited { .. }, false)) => continue,
+            Some((Exit::Exited { .. }, true)) => {
+                "must fail at base, and passes there: it can't show that the work was done".to_owned()
+            }
+            Some((exit, _)) => {
+                format!("must fail at base by saying no, and it ended otherwise there: {}", exit.describe())
+            }
+            None => "must fail at base, and was not run there".to_owned(),
+        };
+        refusals.push(Refusal { key: format!("commands[{at}].mustFailOnBase"), text });
+    }
+    refusals
+}
+
+#[cfg(test)]
+mod tests;

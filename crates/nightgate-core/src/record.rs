@@ -125,7 +125,7 @@ impl Record {
 
     /// The plan that was judged by.
     pub fn plan(&self) -> Result<Plan, PlanError> {
-        Plan::from_bytes(self.plan.clone().into_bytes())
+        Plan::kept(self.plan.clone().into_bytes())
     }
 
     /// The verdict.

@@ -80,6 +80,14 @@ pub enum EngineError {
         /// What is wrong with it.
         source: RecordError,
     },
+    /// Something stopped a job whose work is kept.
+    #[error("{fault}; the work is kept, go on with: nightgate run --resume {job}")]
+    Unfinished {
+        /// What stopped it.
+        fault: Box<EngineError>,
+        /// The job.
+        job: JobId,
+    },
     /// A person interrupted.
     #[error("finish: it was interrupted{next}")]
     Interrupted {
@@ -109,6 +117,7 @@ impl EngineError {
             Self::NotApproved { .. } => Reason::NotApproved,
             Self::NoAgent { .. } | Self::Environment { .. } | Self::File { .. } => Reason::EnvironmentFault,
             Self::Store(_) | Self::Record { .. } => Reason::EvidenceIncomplete,
+            Self::Unfinished { fault, .. } => fault.reason(),
             Self::Interrupted { .. } => Reason::CheckCancelled,
         }
     }

@@ -19,12 +19,15 @@ impl Home {
         Self { root }
     }
 
-    /// Makes the folders that every job needs. Existing ones stay as they are.
+    /// Makes the folders that every job needs. Existing ones stay as they are. The home itself may be reached through a link;
+    /// below it, where things are deleted, there is none.
     pub(crate) fn make(&self) -> Result<(), EngineError> {
-        for folder in ["", "blobs", "projects", "jobs", "rooms", "locks"] {
-            make_folder(&self.root.join(folder))?;
+        make_folder(&self.root)?;
+        for folder in ["blobs", "projects", "jobs", "rooms", "locks"].map(|name| self.root.join(name)) {
+            refuse_link(&folder)?;
+            make_folder(&folder)?;
         }
-        Ok(())
+        refuse_link(&self.kept())
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -116,6 +119,18 @@ impl JobFolder {
     pub(crate) fn logs(&self) -> PathBuf {
         self.root.join("logs")
     }
+}
+
+fn refuse_link(path: &Path) -> Result<(), EngineError> {
+    if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+        let why = format!(
+            "{} is a symbolic link: put a folder in its place; to keep Nightgate's things elsewhere, name the place with \
+             NIGHTGATE_HOME",
+            path.display()
+        );
+        return Err(EngineError::environment("use Nightgate's home", why));
+    }
+    Ok(())
 }
 
 /// Makes a folder (0700) and what is missing above it.

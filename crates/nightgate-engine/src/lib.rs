@@ -42,6 +42,9 @@ pub use approval::Ask;
 pub use doctor::Ability;
 pub use error::EngineError;
 pub use freeze::{FreezeRecord, Frozen};
+pub use nightgate_host::document::{
+    DocumentError, read as read_document, read_stream as read_document_stream,
+};
 pub use nightgate_host::env::Inherited;
 pub use nightgate_host::process::{Cancel, Helper, helper_main};
 pub use project::agents_in;

@@ -8,6 +8,7 @@ use std::path::Path;
 use nightgate_core::declaration::{AgentDeclaration, Declaration, Terms, TicketDeclaration};
 use nightgate_core::plan::DeclarationKind;
 use nightgate_core::{CommitId, RepoPath};
+use nightgate_host::document;
 use nightgate_host::repository::UserRepository;
 use serde::Deserialize;
 
@@ -18,9 +19,6 @@ use crate::request::{AgentChoice, DeclarationText};
 
 /// The project's own file.
 const PROJECT_FILE: &str = "nightgate.toml";
-
-/// The largest declaration that is read, in bytes.
-const LARGEST_DECLARATION: u64 = 4 * 1024 * 1024;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -45,7 +43,7 @@ pub(crate) fn project_declaration(
         PROJECT_FILE.parse().map_err(|fault| EngineError::environment(doing(), format!("{fault}")))?;
     let committed = user
         .repository()
-        .read_file(base, &path, LARGEST_DECLARATION)
+        .read_file(base, &path, document::MOST_BYTES)
         .map_err(|fault| EngineError::environment(doing(), fault))?;
     if let Some(bytes) = committed {
         let origin = format!("{PROJECT_FILE} at {}", short(base));
@@ -69,10 +67,8 @@ pub(crate) fn project_declaration(
             "it is not committed, and it is no regular file of yours: commit it first",
         ));
     }
-    if metadata.len() > LARGEST_DECLARATION {
-        return Err(EngineError::environment(format!("use {}", file.display()), "it has more than 4 MiB"));
-    }
-    let bytes = fs::read(&file).map_err(|source| EngineError::file("read", &file, source))?;
+    let bytes = document::read(&file)
+        .map_err(|fault| EngineError::environment(format!("read {}", file.display()), fault))?;
     text_of(DeclarationKind::Uncommitted, format!("{PROJECT_FILE} (uncommitted)"), bytes)
 }
 

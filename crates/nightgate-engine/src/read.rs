@@ -121,7 +121,7 @@ impl Engine {
 
     /// A kept plan by its digest.
     pub fn plan(&self, digest: &Digest) -> Result<Plan, EngineError> {
-        Ok(Plan::from_bytes(self.blob(digest)?)?)
+        Ok(Plan::kept(self.blob(digest)?)?)
     }
 
     /// How a plan was frozen here last; `None` where it wasn't frozen here.

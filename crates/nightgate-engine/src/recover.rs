@@ -12,6 +12,7 @@ use nightgate_core::evidence::Capture;
 use nightgate_core::execution::Execution;
 use nightgate_core::job::{JobState, Phase};
 use nightgate_host::lock::FileLock;
+use nightgate_store::StoreError;
 
 use crate::Engine;
 use crate::error::EngineError;
@@ -55,7 +56,11 @@ impl Engine {
         Ok(left)
     }
 
-    fn recover_job(&self, seen: &JobState, observer: &mut dyn Observer) -> Result<(), EngineError> {
+    pub(crate) fn recover_job(
+        &self,
+        seen: &JobState,
+        observer: &mut dyn Observer,
+    ) -> Result<(), EngineError> {
         let job = &seen.id;
         let Some(mut journal) = Journal::take_over(self, job)? else { return Ok(()) };
         if journal.state().phase.is_ended() {
@@ -162,7 +167,7 @@ impl Engine {
                     {
                         Some(state)
                     }
-                    Err(nightgate_store::StoreError::NoSuchJob(_)) => None,
+                    Err(StoreError::NoSuchJob(_)) => None,
                     Ok(_) | Err(_) => continue,
                 };
                 let is_free =

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use nightgate_core::event::{EventBody, JobKind};
 use nightgate_core::evidence::{CaptureSource, Note};
 use nightgate_core::execution::Execution;
-use nightgate_core::job::Phase;
+use nightgate_core::job::{JobState, Phase};
 use nightgate_core::plan::{DeclarationKind, Plan};
 use nightgate_core::record::FrozenAt;
 use nightgate_core::{CommitId, JobId};
@@ -131,6 +131,8 @@ impl Engine {
         let base = self.import_base(user, &stored.base, observer)?;
         if journal.state().phase == Phase::Verifying {
             let plan = self.plan_of(journal.state())?;
+            // What a dead process left of the attempt is out of reach before a check runs.
+            self.remove_job_folder(journal.state())?;
             let captured = self.recaptured(journal.state(), user, &base)?;
             return self.judge(journal, &plan, FrozenAt::Freeze, &base, captured, observer);
         }
@@ -327,7 +329,8 @@ impl Engine {
         if let Err(fault) = worked {
             self.write_stop(&mut journal, &fault)?;
             if !holds_work(&journal.state().phase) {
-                self.remove_job_folder(journal.state())?;
+                // What stopped the job is what has to be told.
+                let _left_for_later = self.remove_job_folder(journal.state());
             }
             let state = journal.end()?;
             return Err(match (fault, &state.phase) {
@@ -339,7 +342,7 @@ impl Engine {
                         "; the work of job {job} is where the agent left it, and the next command that writes captures it"
                     ),
                 },
-                (fault, _) => fault,
+                (fault, _) => unfinished(fault, &state),
             });
         }
         let state = journal.end()?;
@@ -366,6 +369,17 @@ impl Engine {
         };
         journal.write(body)?;
         Ok(())
+    }
+}
+
+/// A fault that stopped a job, with the command that goes on where its work is kept and only lacks its verdict.
+fn unfinished(fault: EngineError, state: &JobState) -> EngineError {
+    let was_executed = state.execution.as_ref().is_some_and(Execution::is_executed);
+    match state.phase {
+        Phase::Capturing | Phase::Verifying if was_executed => {
+            EngineError::Unfinished { fault: Box::new(fault), job: state.id.clone() }
+        }
+        _ => fault,
     }
 }
 

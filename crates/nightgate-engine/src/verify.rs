@@ -8,11 +8,11 @@ use nightgate_core::evidence::{Capture, Evidence, Isolation};
 use nightgate_core::isolation::Enforcement;
 use nightgate_core::job::JobState;
 use nightgate_core::judge::is_vetoed;
-use nightgate_core::plan::Plan;
+use nightgate_core::plan::{Plan, PlanError};
 use nightgate_core::record::{FrozenAt, Record};
 use nightgate_core::tree::Listing;
 use nightgate_core::{CommitId, Digest, JobId};
-use nightgate_host::repository::{Repository, UserRepository};
+use nightgate_host::repository::{BaselineError, Repository, UserRepository};
 use serde::Serialize;
 
 use crate::error::EngineError;
@@ -97,6 +97,7 @@ impl Engine {
                     });
                 }
                 let base = plan.content().base.clone();
+                compare_with_base(&plan, user.repository())?;
                 Ok((Given::Plan(Box::new(plan)), base))
             }
             PlanText::Declared { text, base } => {
@@ -262,6 +263,28 @@ impl Engine {
         let tails =
             runs.iter().map(|run| (run.name.clone(), self.last_lines(&run.stdout, &run.stderr))).collect();
         Ok(Report { state, plan, record, requested_base: base, base_time, tails })
+    }
+}
+
+/// A plan's word about its base is only as good as whoever wrote it; the base itself is asked.
+fn compare_with_base(plan: &Plan, repository: &Repository) -> Result<(), EngineError> {
+    let content = plan.content();
+    let doing = || "compare the plan with its base".to_owned();
+    let not_of_base = |what: String| Err(EngineError::Plan(PlanError::NotOfBase(what)));
+    let tree = repository.tree(&content.base).map_err(|fault| EngineError::environment(doing(), fault))?;
+    if tree != content.base_tree {
+        return not_of_base(format!("that has the tree {tree}, and `baseTree` is {}", content.base_tree));
+    }
+    match repository.criteria_baseline(&content.base, &content.terms.criteria_paths) {
+        Ok(criteria) if criteria == content.criteria => Ok(()),
+        Ok(criteria) => {
+            let differs = content.criteria.iter().find(|entry| !criteria.contains(entry));
+            let differs = differs.or_else(|| criteria.iter().find(|entry| !content.criteria.contains(entry)));
+            let path = differs.map_or_else(String::new, |entry| format!(", {} the first", entry.path));
+            not_of_base(format!("its criteria are not as `criteria` says{path}"))
+        }
+        Err(BaselineError::Uncommitted(uncommitted)) => not_of_base(uncommitted.to_string()),
+        Err(BaselineError::Repository(fault)) => Err(EngineError::environment(doing(), fault)),
     }
 }
 

@@ -1,15 +1,20 @@
 //! What an attempt left, as facts: the files decide, read raw. What the facts mean is decided in `nightgate-core`.
 //!
 //! No git runs in the captured folder, and nothing of its repository is consulted, with two exceptions: the refs are
-//! looked at as files for a note, and a user's own working tree is asked which paths git would convert.
+//! looked at as files for a note, and a user's own working tree is asked of which paths a commit would hold something
+//! else than their bytes.
 
 mod conversion;
+mod elsewhere;
+mod index;
 mod links;
 mod reading;
 mod sniff;
+mod submodule;
 mod unreached;
 
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
@@ -18,10 +23,10 @@ use nightgate_core::tree::{Change, EntryMode, Listing, changes};
 use nightgate_core::{CommitId, Digest, RepoPath};
 
 use crate::candidate::{CommitFault, JobRepository, NewCommit, Signature};
-use crate::git::UserSettings;
+use crate::git::{Invocation, UserSettings};
 use crate::hash::tree_id;
 use crate::process::Cancel;
-use crate::repository::{RepositoryError, UserRepository};
+use crate::repository::{Repository, RepositoryError, UserRepository};
 use crate::walk::{self, Folder, Limits};
 
 pub(crate) use reading::has_cache_tag;
@@ -63,7 +68,7 @@ pub struct CaptureRequest<'a> {
 pub enum FileSource<'a> {
     /// A workspace of ours, after the last process of the attempt was gone.
     Workspace,
-    /// The user's own working tree. Git is asked about conversions there; nothing is written, not even the index.
+    /// The user's own working tree. Git is asked there what a commit would hold; nothing is written, not even the index.
     Worktree {
         /// The repository of the tree.
         user: &'a UserRepository,
@@ -153,12 +158,8 @@ pub fn capture(request: &CaptureRequest<'_>) -> Result<Capture, CaptureError> {
         }
         FileSource::Workspace => {}
         FileSource::Worktree { user, settings } => {
-            reading.problems.extend(conversion::converted(
-                user,
-                settings,
-                &capture.changes,
-                &reading.members,
-            )?);
+            let doubts = doubts(user, settings, request.base_listing, &root, &capture.changes, &reading)?;
+            reading.problems.extend(doubts);
         }
     }
     capture.problems = reading.problems;
@@ -194,6 +195,53 @@ fn without_root(request: &CaptureRequest<'_>, fault: &std::io::Error) -> Capture
         notes: Vec::new(),
         survivors: None,
     }
+}
+
+/// Of which paths a commit of this working tree would hold something else than what was read.
+fn doubts(
+    user: &UserRepository,
+    settings: &UserSettings,
+    base: &Listing,
+    root: &Folder,
+    changes: &[Change],
+    reading: &Reading,
+) -> Result<Vec<CaptureProblem>, RepositoryError> {
+    let Some(top) = user.top() else { return Ok(Vec::new()) };
+    let tree = WorkingTree { repository: user.repository(), top };
+    let configuration = conversion::Configuration::read(&tree, settings)?;
+    let index = index::Index::read(&tree)?;
+    let mut problems = conversion::converted(&tree, &configuration, &index, changes, reading)?;
+    problems.extend(elsewhere::ignored(&tree, &configuration, &index, changes)?);
+    problems.extend(submodule::moved(root, top, base, &index, reading));
+    Ok(problems)
+}
+
+/// The user's working tree, to ask git about.
+struct WorkingTree<'a> {
+    repository: &'a Repository,
+    top: &'a Path,
+}
+
+impl WorkingTree<'_> {
+    /// A command in it; each setting is `key` and value, and goes before those of the repository.
+    fn command(&self, settings: &[(&str, &OsStr)], verb: &str) -> Invocation {
+        let mut options = vec![OsString::from("--work-tree=")];
+        options[0].push(self.top);
+        for (key, value) in settings {
+            let mut setting = OsString::from(key);
+            setting.push("=");
+            setting.push(value);
+            options.extend([OsString::from("-c"), setting]);
+        }
+        let options: Vec<_> = options.iter().map(OsString::as_os_str).collect();
+        self.repository.git().in_repository(self.repository.git_dir(), &options, verb).directory(self.top)
+    }
+}
+
+/// A problem of one path, with what to do about it.
+fn doubt(kind: CaptureProblemKind, path: &RepoPath, why: &str) -> CaptureProblem {
+    let text = format!("{path}: {why}; commit it and verify the commit with `--commit`");
+    CaptureProblem { kind, path: Some(path.clone()), text }
 }
 
 /// Reads until two readings agree.

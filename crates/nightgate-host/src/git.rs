@@ -30,6 +30,8 @@ const SETTINGS: &[&str] = &[
     "core.filesRefLockTimeout=10000",
     "core.packedRefsTimeout=10000",
     "core.fsync=committed,loose-object,reference",
+    // `GIT_GRAFT_FILE` below would be warned of each time.
+    "advice.graftFileDeprecated=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "commit.gpgSign=false",
@@ -53,6 +55,9 @@ const VARIABLES: &[(&str, &str)] = &[
 
 /// The oldest git that does all that is asked of it (`rev-parse --path-format=absolute` is of 2.31).
 pub const OLDEST: Version = Version { major: 2, minor: 31 };
+
+/// The oldest git that takes `safe.directory` from `-c`; those before it take it from files alone.
+pub const TRUSTS_BY_OPTION: Version = Version { major: 2, minor: 38 };
 
 /// A version of git. The numbers behind the second are of no interest here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -326,6 +331,11 @@ impl Invocation {
     pub(crate) fn converse(self, input: &mut dyn Read, stdout: &mut dyn Write) -> Result<Output, GitError> {
         let doing = self.doing.clone();
         self.start(Some(input), stdout)?.expect_success(doing)
+    }
+
+    /// The same, where the exit status is an answer.
+    pub(crate) fn ask(self, input: &mut dyn Read, stdout: &mut dyn Write) -> Result<Output, GitError> {
+        self.start(Some(input), stdout)
     }
 
     /// The one place at which git is started.

@@ -6,6 +6,7 @@ pub mod above;
 pub mod base_store;
 pub mod candidate;
 pub mod capture;
+pub mod document;
 pub mod env;
 pub mod example;
 pub mod git;

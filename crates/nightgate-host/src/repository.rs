@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use nightgate_core::{CommitId, Digest, ProjectId, RepoPath, TreeId};
 
-use crate::git::{Git, GitError, Invocation};
+use crate::git::{Git, GitError, Invocation, TRUSTS_BY_OPTION};
 use crate::hash::ObjectFormat;
 
 pub(crate) use blobs::BlobSink;
@@ -231,6 +231,15 @@ pub(crate) fn id_of(line: &[u8], doing: &str) -> Result<CommitId, RepositoryErro
     Ok(text.parse().map_err(unexpected)?)
 }
 
+/// Whether git finds a repository at or above `folder` when it is told where: it asks for no owner then.
+fn is_there_when_named(git: &Git, folder: &Path) -> Result<bool, RepositoryError> {
+    let is_bare = folder.join("objects").is_dir() && folder.join("HEAD").is_file();
+    let above = || folder.ancestors().map(|above| above.join(".git")).find(|path| path.exists());
+    let Some(git_dir) = is_bare.then(|| folder.to_owned()).or_else(above) else { return Ok(false) };
+    let named = git.in_repository(&git_dir, &[], "rev-parse").directory(folder).arg("--git-dir");
+    Ok(named.run()?.code == 0)
+}
+
 /// The user's repository, found from a folder in it.
 #[derive(Clone, Debug)]
 pub struct UserRepository {
@@ -245,7 +254,8 @@ impl UserRepository {
     ///
     /// # Errors
     /// [`RepositoryError::DubiousOwnership`] where it belongs to somebody else and the user hasn't said that it is safe;
-    /// [`RepositoryError::NotARepository`] where there is none.
+    /// [`RepositoryError::UntrustedByOldGit`] where git can't be told; [`RepositoryError::NotARepository`] where there is
+    /// none.
     pub fn discover(git: &Git, folder: &Path) -> Result<Self, RepositoryError> {
         if !folder.is_dir() {
             return Err(RepositoryError::NoSuchFolder { folder: folder.to_owned() });
@@ -258,9 +268,13 @@ impl UserRepository {
             // Exit statuses can't tell these two apart, and texts change; asking once more with everybody trusted can.
             let trusting = [OsStr::new("-c"), OsStr::new("safe.directory=*")];
             let folder = folder.to_owned();
-            return Err(match ask(&trusting, "--git-dir")?.code {
-                0 => RepositoryError::DubiousOwnership { folder },
-                _ => RepositoryError::NotARepository { folder, said: output.stderr },
+            if ask(&trusting, "--git-dir")?.code == 0 {
+                return Err(RepositoryError::DubiousOwnership { folder });
+            }
+            let found = git.version()?;
+            return Err(match found < TRUSTS_BY_OPTION && is_there_when_named(git, &folder)? {
+                true => RepositoryError::UntrustedByOldGit { folder, found },
+                false => RepositoryError::NotARepository { folder, said: output.stderr },
             });
         }
         let git_dir = path_of(output.line());

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use nightgate_core::declaration::AgentDeclaration;
 use nightgate_core::isolation::IsolationLevel;
-use nightgate_engine::{Cancel, Engine, Helper, Inherited, Surroundings, agents_in};
+use nightgate_engine::{
+    Cancel, Engine, EngineError, Helper, Inherited, Surroundings, agents_in, read_document,
+};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -51,13 +53,23 @@ pub fn open_for_reading() -> Result<Engine, CommandError> {
 pub fn user_agents() -> Result<BTreeMap<String, AgentDeclaration>, CommandError> {
     let inherited = Inherited::new(std::env::vars_os());
     let Some(file) = configuration(&inherited)? else { return Ok(BTreeMap::new()) };
-    let text = match std::fs::read_to_string(&file) {
-        Ok(text) => text,
-        Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(source) => return Err(CommandError::Io { doing: format!("read {}", file.display()), source }),
+    let name = file.display();
+    let bytes = match read_document(&file) {
+        Ok(bytes) => bytes,
+        Err(fault) if fault.is_absence() => return Ok(BTreeMap::new()),
+        Err(fault) => return Err(CommandError::Surroundings(format!("read {name}: {fault}"))),
     };
-    agents_in(&text)
-        .map_err(|fault| CommandError::Usage(format!("{} can't be used:\n{fault}", file.display())))
+    let refuse = |why: String| CommandError::Usage(format!("{name} can't be used:\n{why}"));
+    let text = String::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".to_owned()))?;
+    agents_in(&text).map_err(|fault| refuse(fault.to_string()))
+}
+
+/// The bytes of a file that the command line names.
+pub fn read_named(file: &Path) -> Result<Vec<u8>, CommandError> {
+    read_document(file).map_err(|fault| {
+        let doing = format!("read {}", file.display());
+        CommandError::Engine(EngineError::Environment { doing, why: fault.to_string() })
+    })
 }
 
 /// The folder that the program was started in.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use nightgate_core::evidence::{Capture, Evidence};
 use nightgate_core::execution::Execution;
-use nightgate_core::gate::{Gate, GateOutcome, GateResult, Role};
+use nightgate_core::gate::{Gate, GateOutcome, GateResult, MOST_OF_A_CODE, Role};
 use nightgate_core::job::Phase;
 use nightgate_core::plan::{DeclarationKind, Plan};
 use nightgate_core::record::FrozenAt;
@@ -97,6 +97,9 @@ fn next_steps(report: &Report, interrupted: bool) -> Vec<String> {
         Phase::Verifying if interrupted => {
             next.push(format!("the work is kept; go on with: nightgate run --resume {id}"));
         }
+        Phase::Capturing if interrupted && state.execution.as_ref().is_some_and(Execution::is_executed) => {
+            next.push(format!("the work is kept; go on with: nightgate run --resume {id}"));
+        }
         _ if interrupted => next.push("the next command that writes captures what it left".to_owned()),
         _ => {}
     }
@@ -156,7 +159,13 @@ fn gate(text: &mut String, result: &GateResult, report: &Report) {
         below(&format!("{}: {}", finding.code, finding.text.replace('\n', " ")));
     }
     if result.findings.len() > SHOWN {
-        below(&format!("and {} more: --json shows all", result.findings.len() - SHOWN));
+        let more = result.findings.len() - SHOWN;
+        // Not all are listed: no number that is printed here would be true.
+        let is_whole = result.findings.len() <= MOST_OF_A_CODE;
+        below(&match is_whole {
+            true => format!("and {more} more: --json shows all"),
+            false => format!("and more: --json shows {MOST_OF_A_CODE} of each code, and how many there are"),
+        });
     }
     if let (Some(check), GateOutcome::Fail | GateOutcome::Unsure) = (check, result.outcome)
         && let Some(tail) = report.tails.get(check).filter(|tail| !tail.is_empty())

@@ -32,6 +32,9 @@
 //! may = ["criteria_deleted"]        # optional: further reasons that are right as well; any other is a fault
 //! notes = ["survivors"]             # optional: codes that must stand among the notes
 //!
+//! [boxed]                           # optional, as [attack]: what is right in the strongest box, which stops a part of the
+//!                                   # attack. It is done at both levels then, and [attack] is for I1
+//!
 //! [honest]                          # optional: it must be VERIFIED, always
 //! notes = ["survivors"]
 //! ```
@@ -96,6 +99,8 @@ pub struct Description {
     pub runs_as: BTreeSet<RunsAs>,
     /// What Nightgate must say of the attack.
     pub attack: Attack,
+    /// What it must say of the attack in the strongest box, where that is something else; `attack` is for I1 then.
+    pub boxed: Option<Attack>,
     /// What it must say of the honest twin, beside VERIFIED.
     #[serde(default)]
     pub honest: Honest,

@@ -28,6 +28,11 @@ pub(super) fn ask(plan: &Plan, evidence: &Evidence, check: &Check, vetoed: bool)
         let text = "it must fail at base, and the plan doesn't show that it does";
         findings.unsure(Reason::NotDiscriminating, None, text);
     }
+    // It was asked about other files than a commit of this working tree would hold; `integrity` says which.
+    if !evidence.capture.doubtful().is_empty() {
+        let said = std::mem::take(&mut findings.fails);
+        findings.unsures.extend(said);
+    }
     for finding in findings.fails.iter_mut().chain(&mut findings.unsures) {
         finding.evidence = run.stderr.log.or(run.stdout.log);
     }

@@ -21,7 +21,8 @@ pub(super) fn ask(plan: &Plan, evidence: &Evidence) -> GateResult {
     // What of the criteria was not reached, or doesn't show what a commit would hold, can't be held against them;
     // `integrity` says that it wasn't.
     let unreached = Unreached::of(evidence, &plan.content().criteria);
-    let known = |entry: &&CriteriaEntry| !evidence.capture.is_converted(&entry.path);
+    let doubtful = evidence.capture.doubtful();
+    let known = |entry: &&CriteriaEntry| !doubtful.concern(&entry.path);
     let reached =
         |entry: &&CriteriaEntry| entry.kind != CriteriaKind::Unreadable || !unreached.holds(&entry.path);
     let observed: Vec<_> = evidence.capture.criteria.iter().filter(known).filter(reached).cloned().collect();
@@ -30,10 +31,11 @@ pub(super) fn ask(plan: &Plan, evidence: &Evidence) -> GateResult {
     let baseline: Vec<_> = plan.content().criteria.iter().filter(known).filter(seen).cloned().collect();
     compare(&baseline, &observed, criteria_paths, &mut findings);
     let below = |path: &RepoPath| criteria_paths.iter().any(|folder| path.is_at_or_below(folder));
-    for change in &evidence.capture.changes {
-        let path = &change.path;
+    for path in
+        evidence.capture.changes.iter().map(|change| &change.path).filter(|path| !doubtful.concern(path))
+    {
         // The change list and the observation are read apart; where they disagree, the one that saw a change counts.
-        if below(path) && findings.fails.is_empty() && !evidence.capture.is_converted(path) {
+        if below(path) && findings.fails.is_empty() {
             findings.fail(Reason::CriteriaModified, Some(path), format!("{path} differs from base"));
         }
         if path.as_bytes() == PROJECT_FILE {

@@ -70,6 +70,8 @@ fn capture(evidence: &Evidence, findings: &mut Findings) {
             | CaptureProblemKind::OtherDevice
             | CaptureProblemKind::NotReadBack
             | CaptureProblemKind::Converted
+            | CaptureProblemKind::IgnoredElsewhere
+            | CaptureProblemKind::Submodule
             | CaptureProblemKind::MissingObject => Reason::EvidenceIncomplete,
         };
         findings.unsure(code, problem.path.as_ref(), problem.text.clone());

@@ -12,7 +12,8 @@ pub(super) fn ask(plan: &Plan, evidence: &Evidence) -> GateResult {
     let mut findings = Findings::default();
     let below =
         |path: &RepoPath, folders: &[RepoPath]| folders.iter().any(|folder| path.is_at_or_below(folder));
-    let known = |path: &&RepoPath| !evidence.capture.is_converted(path);
+    let doubtful = evidence.capture.doubtful();
+    let known = |path: &&RepoPath| !doubtful.concern(path);
     for path in evidence.capture.changes.iter().map(|change| &change.path).filter(known) {
         if below(path, &terms.protected_paths_unchanged) {
             findings.fail(

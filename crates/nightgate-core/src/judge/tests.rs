@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 
-use super::{is_vetoed, judge};
+use super::{Findings, finding, is_vetoed, judge};
 use crate::evidence::{
     Above, CaptureProblem, CaptureProblemKind, CriteriaEntry, CriteriaKind, Evidence, Exit, OutsideLink,
     SetupRun, SetupTree, StandIn, Stream, WayOut,
 };
-use crate::gate::{FailureClass, GateOutcome, Reason, Role};
+use crate::gate::{FailureClass, Finding, Gate, GateOutcome, GateResult, MOST_OF_A_CODE, Reason, Role};
 use crate::plan::Plan;
 use crate::sample::{
     any_exit, any_gate_result, any_loss, change, check_run, commit, honest, path, plan_with,
@@ -29,6 +29,10 @@ fn assert_failed(verdict: &Verdict, code: Reason) {
 fn assert_uncertain(verdict: &Verdict, code: Reason) {
     assert_eq!(verdict.word(), VerdictWord::Uncertain, "{verdict:#?}");
     assert!(verdict.reasons().contains(&code), "{:?}", verdict.reasons());
+}
+
+fn any_code() -> impl Strategy<Value = Reason> {
+    proptest::sample::select(&Reason::ALL[..6])
 }
 
 fn rank(word: VerdictWord) -> u8 {
@@ -111,10 +115,52 @@ proptest! {
     }
 
     #[test]
+    fn how_many_findings_are_listed_changes_nothing_of_a_verdict(
+        fails in proptest::collection::vec((any_code(), 1_usize..250), 0..4),
+        unsures in proptest::collection::vec((any_code(), 1_usize..250), 0..4),
+        others in proptest::collection::vec(any_gate_result(), 0..4),
+    ) {
+        let many = |codes: Vec<(Reason, usize)>| -> Vec<Finding> {
+            let one = |code, at: usize| finding(code, Some(&path(&format!("file{at}"))), "found", None);
+            codes.into_iter().flat_map(|(code, count)| (0..count).map(move |at| one(code, at))).collect()
+        };
+        let found = Findings { fails: many(fails), unsures: many(unsures) };
+        let all = [found.fails.clone(), found.unsures.clone()].concat();
+        let capped = found.answer(Gate::Scope, Role::Veto);
+        let count = |findings: &[Finding], code| findings.iter().filter(|finding| finding.code == code).count();
+        for code in Reason::ALL {
+            // Fails and unsures of one code are counted apart.
+            prop_assert!(count(&capped.findings, *code) <= 2 * (MOST_OF_A_CODE + 1));
+        }
+        let whole = GateResult { findings: all, ..capped.clone() };
+        let verdict = |gate: GateResult| Verdict::compose([others.clone(), vec![gate]].concat());
+        let (one, other) = (verdict(capped), verdict(whole));
+        prop_assert_eq!(one.word(), other.word());
+        prop_assert_eq!(one.class(), other.class());
+        prop_assert_eq!(one.reasons(), other.reasons());
+    }
+
+    #[test]
     fn an_advisory_check_decides_nothing(exit in any_exit()) {
         let verdict = judged("", |evidence| evidence.checks[1].exit = exit);
         prop_assert_eq!(verdict.word(), VerdictWord::Verified);
     }
+}
+
+#[test]
+fn twenty_thousand_changed_criteria_are_told_in_a_hundred_findings_and_a_number() {
+    let verdict = judged("", |evidence| {
+        for at in 0..20_000 {
+            let (path, kind) = (path(&format!("tests/{at}")), CriteriaKind::File);
+            evidence.capture.criteria.push(CriteriaEntry { path, kind, digest: None });
+        }
+    });
+    assert_failed(&verdict, Reason::CriteriaModified);
+    let findings = verdict.findings();
+    assert_eq!(findings.len(), MOST_OF_A_CODE + 1);
+    let (gate, last) = findings[MOST_OF_A_CODE];
+    assert_eq!((gate, &last.path, last.code), (&Gate::Criteria, &None, Reason::CriteriaModified));
+    assert_eq!(last.text, "and 19900 more, which are not listed");
 }
 
 #[test]
@@ -153,16 +199,52 @@ fn criteria_that_differ_are_failed_for_the_right_reason() {
     }
 }
 
+const HIDING: [CaptureProblemKind; 3] =
+    [CaptureProblemKind::Converted, CaptureProblemKind::IgnoredElsewhere, CaptureProblemKind::Submodule];
+
+#[track_caller]
+fn hide(evidence: &mut Evidence, kind: CaptureProblemKind, at: &str) {
+    evidence.capture.problems.push(CaptureProblem { kind, path: Some(path(at)), text: "hidden".to_owned() });
+}
+
 #[test]
-fn a_path_that_git_converts_is_unknown_and_not_a_fact_against_the_work() {
-    let keys = r#", "allowedPaths": ["src"]"#;
-    let verdict = judged(keys, |evidence| {
-        evidence.capture.criteria[1].digest = Some(crate::Digest::of(b"with other line ends"));
-        evidence.capture.changes.push(change("tests/data/x.json"));
-        let (kind, path) = (CaptureProblemKind::Converted, Some(path("tests/data/x.json")));
-        evidence.capture.problems.push(CaptureProblem { kind, path, text: "converted".to_owned() });
-    });
-    assert_uncertain(&verdict, Reason::EvidenceIncomplete);
+fn a_path_that_hides_what_a_commit_would_hold_is_unknown_and_not_a_fact_against_the_work() {
+    let keys = r#", "allowedPaths": ["src"], "protectedPathsUnchanged": ["lib"]"#;
+    for kind in HIDING {
+        let verdict = judged(keys, |evidence| {
+            evidence.capture.criteria[1].digest = Some(crate::Digest::of(b"with other line ends"));
+            for at in ["tests/data/x.json", "tests/new", "lib/sub/file", "nightgate.toml"] {
+                evidence.capture.changes.push(change(at));
+                hide(evidence, kind, at.strip_suffix("/file").unwrap_or(at));
+            }
+            let (path, kind) = (path("tests/new"), CriteriaKind::File);
+            evidence.capture.criteria.push(CriteriaEntry { path, kind, digest: None });
+        });
+        assert_uncertain(&verdict, Reason::EvidenceIncomplete);
+        assert_eq!(verdict.reasons(), [Reason::EvidenceIncomplete]);
+        // Beside it, what is known still counts.
+        let verdict = judged(keys, |evidence| {
+            evidence.capture.criteria[0].digest = Some(crate::Digest::of(b"weaker"));
+            hide(evidence, kind, "tests/data/x.json");
+        });
+        assert_failed(&verdict, Reason::CriteriaModified);
+    }
+}
+
+#[test]
+fn a_check_of_other_files_than_a_commit_would_hold_can_neither_fail_nor_verify_it() {
+    for kind in HIDING {
+        let with = |exit: Exit| {
+            judged("", |evidence| {
+                evidence.checks[0].exit = exit;
+                evidence.capture.ignored.add(path("src/generated.sh"));
+                hide(evidence, kind, "src/a.sh");
+            })
+        };
+        assert_uncertain(&with(Exit::Exited { code: 1 }), Reason::CheckFailed);
+        assert_uncertain(&with(Exit::Signalled { signal: 11 }), Reason::CheckSignal);
+        assert_uncertain(&with(Exit::Exited { code: 0 }), Reason::EvidenceIncomplete);
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::event::JobKind;
 use crate::evidence::Evidence;
 use crate::execution::Execution;
 use crate::judge::judge;
+use crate::plan::Plan;
 use crate::sample::{any_exit, any_loss, honest, plan_with};
 
 fn record(alter: impl FnOnce(&mut Evidence)) -> Record {
@@ -52,4 +53,18 @@ fn a_plan_that_was_altered_in_a_record_is_refused() {
     let forged = text.replacen("\\\"timeoutSeconds\\\": 600", "\\\"timeoutSeconds\\\": 601", 1);
     assert_ne!(forged, text);
     assert!(matches!(Record::from_bytes(forged.as_bytes()), Err(RecordError::PlanDiffers { .. })));
+}
+
+#[test]
+fn a_record_stays_readable_when_a_check_of_its_plan_would_be_refused_today() {
+    let text = String::from_utf8(plan_with("").bytes().to_vec()).unwrap();
+    let lax = text.replacen("\"executable\": \"make\"", "\"executable\": \"true\"", 1);
+    assert_ne!(lax, text);
+    assert!(Plan::from_bytes(lax.clone().into_bytes()).is_err());
+    let plan = Plan::kept(lax.into_bytes()).unwrap();
+    let job = "j-00000000".parse().unwrap();
+    let evidence = honest(&plan);
+    let record =
+        Record::judge(job, JobKind::Run, FrozenAt::Freeze, &plan, Some(Execution::Executed), evidence);
+    assert_eq!(Record::from_bytes(&record.to_bytes()).unwrap(), record);
 }

@@ -9,38 +9,51 @@ use std::os::unix::ffi::OsStringExt as _;
 
 use nightgate_core::RepoPath;
 use nightgate_core::evidence::{CaptureProblem, CaptureProblemKind};
-use nightgate_core::tree::{Change, EntryMode};
+use nightgate_core::tree::{Change, Entry, EntryMode};
 
-use super::reading::Member;
+use super::index::{Index, Tracked};
+use super::reading::Reading;
 use super::sniff::Sniff;
+use super::{WorkingTree, doubt};
 use crate::git::{GitError, UserSettings};
-use crate::repository::{RepositoryError, UserRepository};
+use crate::repository::RepositoryError;
 
 const ATTRIBUTES: [&str; 6] = ["text", "crlf", "eol", "filter", "ident", "working-tree-encoding"];
 
 /// What of the repository's own configuration matters here. A value that is set there beats the user's.
 #[derive(Default)]
-struct Configuration {
+pub(super) struct Configuration {
     autocrlf: bool,
     attributes_file: Option<OsString>,
+    /// The file with the user's own patterns of ignored files.
+    pub(super) excludes_file: Option<OsString>,
     file_mode_is_noise: bool,
     links_are_files: bool,
-    sparse: bool,
 }
 
-/// The problems of those changed files that git would convert.
+/// The problems of those files that git would convert, and of those that this working tree can't show as git holds them.
 pub(super) fn converted(
-    user: &UserRepository,
-    settings: &UserSettings,
+    tree: &WorkingTree<'_>,
+    configuration: &Configuration,
+    index: &Index,
     changes: &[Change],
-    members: &BTreeMap<RepoPath, Member>,
+    reading: &Reading,
 ) -> Result<Vec<CaptureProblem>, RepositoryError> {
-    let configuration = Configuration::read(user, settings)?;
     let mut problems = Vec::new();
-    for change in changes {
-        if let Some(why) = configuration.distorts(change) {
-            problems.push(problem(&change.path, why));
+    let problem = |path: &RepoPath, why: &str| doubt(CaptureProblemKind::Converted, path, why);
+    for (path, member) in &reading.members {
+        if let Some(why) = configuration.distorts(&member.entry, index.tracked(path)) {
+            problems.push(problem(path, why));
         }
+    }
+    // Something that couldn't be read has a problem of its own.
+    let is_there =
+        |path: &RepoPath| reading.cut || reading.members.contains_key(path) || reading.unknown.contains(path);
+    for path in index.unwatched().filter(|path| !is_there(path)) {
+        problems.push(problem(
+            path,
+            "it is not there, and git is told not to look (a sparse checkout does that)",
+        ));
     }
     let is_file = |change: &&Change| {
         change
@@ -49,14 +62,13 @@ pub(super) fn converted(
             .is_some_and(|after| matches!(after.mode, EntryMode::File | EntryMode::Executable))
     };
     let new_content = |change: &&Change| {
-        let id =
-            |entry: &Option<nightgate_core::tree::Entry>| entry.as_ref().map(|entry| entry.object.clone());
+        let id = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.object.clone());
         id(&change.before) != id(&change.after)
     };
     let files: Vec<_> =
         changes.iter().filter(is_file).filter(new_content).map(|change| &change.path).collect();
-    for (path, attributes) in ask(user, &configuration, &files)? {
-        let sniff = members.get(&path).map(|member| member.sniff).unwrap_or_default();
+    for (path, attributes) in ask(tree, configuration, &files)? {
+        let sniff = reading.members.get(&path).map(|member| member.sniff).unwrap_or_default();
         if let Some(why) = conversion(&attributes, sniff, configuration.autocrlf) {
             problems.push(problem(&path, &why));
         }
@@ -64,16 +76,12 @@ pub(super) fn converted(
     Ok(problems)
 }
 
-fn problem(path: &RepoPath, why: &str) -> CaptureProblem {
-    let text = format!("{path}: {why}; commit it and verify the commit with `--commit`");
-    CaptureProblem { kind: CaptureProblemKind::Converted, path: Some(path.clone()), text }
-}
-
 impl Configuration {
-    fn read(user: &UserRepository, settings: &UserSettings) -> Result<Self, RepositoryError> {
-        let pattern = "^core\\.(autocrlf|attributesfile|filemode|symlinks|sparsecheckout)$";
+    pub(super) fn read(tree: &WorkingTree<'_>, settings: &UserSettings) -> Result<Self, RepositoryError> {
+        let pattern = "^core\\.(autocrlf|filemode|symlinks)$";
+        let repository = tree.repository;
         let output =
-            user.repository().command("config").args(["-z", "--includes", "--get-regexp", pattern]).run()?;
+            repository.command("config").args(["-z", "--includes", "--get-regexp", pattern]).run()?;
         let mut values = BTreeMap::new();
         // `key LF value NUL`; a key without a value has no LF and means true.
         for record in output.stdout.split(|&byte| byte == 0).filter(|record| !record.is_empty()) {
@@ -85,29 +93,39 @@ impl Configuration {
         }
         let value = |key: &str| values.get(key.as_bytes()).cloned();
         let is = |key: &str, wanted: bool| value(key).is_some_and(|value| as_bool(&value) == Some(wanted));
+        let place = |key: &str| -> Result<Option<OsString>, GitError> {
+            let command = repository.command("config").variable("HOME", settings.home.as_deref());
+            let output = command.args(["-z", "--includes", "--type=path", "--get", key]).run()?;
+            let value = output.stdout.strip_suffix(b"\0").filter(|_| output.code == 0);
+            Ok(value.map(|value| OsString::from_vec(value.to_vec())))
+        };
         let autocrlf = value("core.autocrlf").or_else(|| settings.autocrlf.clone());
         Ok(Self {
             autocrlf: autocrlf.is_some_and(|value| as_bool(&value) != Some(false)),
-            attributes_file: value("core.attributesfile").or_else(|| settings.attributes_file.clone()),
+            attributes_file: place("core.attributesFile")?.or_else(|| settings.attributes_file.clone()),
+            excludes_file: place("core.excludesFile")?.or_else(|| settings.excludes_file.clone()),
             file_mode_is_noise: is("core.filemode", false),
             links_are_files: is("core.symlinks", false),
-            sparse: is("core.sparsecheckout", true),
         })
     }
 
-    /// Why a change may be none: this working tree can't show what a commit holds.
-    fn distorts(&self, change: &Change) -> Option<&'static str> {
-        let (before, after) = (change.before.as_ref()?, change.after.as_ref());
-        let Some(after) = after else {
-            return self.sparse.then_some("it is not there, and this is a sparse checkout");
-        };
-        if self.file_mode_is_noise && before.object == after.object && before.mode != after.mode {
-            return Some("its executable bit differs, and `core.fileMode` is off");
+    /// Why a commit would hold something else than the file that lies here, whatever is in it.
+    fn distorts(&self, found: &Entry, tracked: Option<&Tracked>) -> Option<&'static str> {
+        if tracked.is_some_and(|tracked| tracked.is_unwatched && tracked.entry != *found) {
+            return Some("git is told to take it as unchanged (`assume-unchanged` or `skip-worktree`)");
         }
-        if self.links_are_files && before.mode == EntryMode::Symlink && after.mode != EntryMode::Symlink {
+        let is_file = |mode: EntryMode| matches!(mode, EntryMode::File | EntryMode::Executable);
+        if !is_file(found.mode) {
+            return None;
+        }
+        let held = tracked.map(|tracked| tracked.entry.mode);
+        if self.links_are_files && held == Some(EntryMode::Symlink) {
             return Some("it is a file in place of a link, and `core.symlinks` is off");
         }
-        None
+        // Git then takes the bit from its index, and for a new file there is none.
+        let would_hold = held.filter(|mode| is_file(*mode)).unwrap_or(EntryMode::File);
+        (self.file_mode_is_noise && found.mode != would_hold)
+            .then_some("its executable bit is not the one that git holds, and `core.fileMode` is off")
     }
 }
 
@@ -124,24 +142,19 @@ type Attributes = BTreeMap<&'static str, Vec<u8>>;
 
 /// The attributes of these files in the working tree.
 fn ask(
-    user: &UserRepository,
+    tree: &WorkingTree<'_>,
     configuration: &Configuration,
     files: &[&RepoPath],
 ) -> Result<BTreeMap<RepoPath, Attributes>, RepositoryError> {
-    let (Some(top), false) = (user.top(), files.is_empty()) else { return Ok(BTreeMap::new()) };
-    let mut options = vec![OsString::from("--work-tree=")];
-    options[0].push(top);
-    if let Some(file) = &configuration.attributes_file {
-        let mut setting = OsString::from("core.attributesFile=");
-        setting.push(file);
-        options.extend([OsString::from("-c"), setting]);
+    if files.is_empty() {
+        return Ok(BTreeMap::new());
     }
-    let options: Vec<_> = options.iter().map(OsString::as_os_str).collect();
+    let file = configuration.attributes_file.as_deref();
+    let settings: Vec<_> = file.map(|file| ("core.attributesFile", file)).into_iter().collect();
     let input = files.iter().flat_map(|path| [path.as_bytes(), b"\0"]).collect::<Vec<_>>().concat();
     let mut answer = Vec::new();
-    let repository = user.repository();
-    let command = repository.git().in_repository(repository.git_dir(), &options, "check-attr");
-    command.directory(top).args(["-z", "--stdin"]).args(ATTRIBUTES).converse(&mut &input[..], &mut answer)?;
+    let command = tree.command(&settings, "check-attr").args(["-z", "--stdin"]).args(ATTRIBUTES);
+    command.converse(&mut &input[..], &mut answer)?;
     let mut found: BTreeMap<RepoPath, Attributes> = BTreeMap::new();
     let fields: Vec<_> = answer.split(|&byte| byte == 0).collect();
     for field in fields.chunks_exact(3) {

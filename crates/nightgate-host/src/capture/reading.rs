@@ -4,7 +4,7 @@
 //! A reading goes through the folder twice: first what stands at, below and above the criteria, so that no flood of other
 //! files can use up the budget before them, then the rest.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use nightgate_core::evidence::{CaptureProblem, CaptureProblemKind, CriteriaKind, LeftOut, Note};
 use nightgate_core::tree::{Entry, EntryMode, Listing};
@@ -103,6 +103,8 @@ pub(super) struct Reading {
     pub(super) notes: Vec<Note>,
     pub(super) ignored: LeftOut,
     pub(super) caches: LeftOut,
+    /// Folders with a repository of their own.
+    pub(super) nested: BTreeSet<RepoPath>,
     /// Files that couldn't be read, and folders below which anything may be.
     pub(super) unknown: Vec<RepoPath>,
     /// True where the reading ended before its end.
@@ -356,6 +358,7 @@ impl Reader<'_> {
         let text =
             "a repository of its own; the files around it are taken as ordinary files, its commits are not";
         self.note("nested_git", path, text.to_owned());
+        self.reading.nested.extend(path.ancestors().last());
     }
 
     fn subfolder(&mut self, place: &Place, found: Found<'_>) {

@@ -16,6 +16,10 @@ pub struct UserSettings {
     pub autocrlf: Option<OsString>,
     /// `core.attributesFile`, `~` resolved.
     pub attributes_file: Option<OsString>,
+    /// `core.excludesFile`, `~` resolved.
+    pub excludes_file: Option<OsString>,
+    /// The folder that `~` means in the configuration of the user's repositories.
+    pub home: Option<OsString>,
 }
 
 impl UserSettings {
@@ -55,19 +59,24 @@ impl UserSettings {
             safe_directories: ask("safe.directory", &["--type=path"])?,
             autocrlf: last(ask("core.autocrlf", &[])?),
             attributes_file: match last(ask("core.attributesFile", &["--type=path"])?) {
-                None => default_attributes_file(home, xdg_config_home),
+                None => default_file(home, xdg_config_home, "git/attributes"),
                 named => named,
             },
+            excludes_file: match last(ask("core.excludesFile", &["--type=path"])?) {
+                None => default_file(home, xdg_config_home, "git/ignore"),
+                named => named,
+            },
+            home: Some(home.as_os_str().to_owned()),
         })
     }
 }
 
-/// gitattributes(5): `$XDG_CONFIG_HOME/git/attributes`, or `$HOME/.config/git/attributes`.
-fn default_attributes_file(home: &Path, xdg_config_home: Option<&Path>) -> Option<OsString> {
+/// gitattributes(5) and gitignore(5): below `$XDG_CONFIG_HOME`, or below `$HOME/.config`.
+fn default_file(home: &Path, xdg_config_home: Option<&Path>, name: &str) -> Option<OsString> {
     let folder = match xdg_config_home.filter(|folder| folder.as_os_str() != OsStr::new("")) {
         Some(folder) => folder.to_owned(),
         None => home.join(".config"),
     };
-    let file = folder.join("git/attributes");
+    let file = folder.join(name);
     file.is_file().then(|| file.into_os_string())
 }

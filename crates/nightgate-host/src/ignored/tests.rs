@@ -99,6 +99,19 @@ fn patterns_in_force_are_limited_in_number() {
 }
 
 #[test]
+fn a_pattern_that_is_longer_than_any_name_ignores_nothing_and_takes_no_deep_stack() {
+    let deep = "a/".repeat(100) + "x";
+    for endless in ["**/", "*", "[*]", "?", "\\*", "!**/"].map(|piece| piece.repeat(600_000) + "x") {
+        assert!(!ignored(&endless, "x") && !ignored(&endless, &deep), "{}", &endless[..6]);
+        assert!(ignored(&format!("x\n{endless}"), "x"), "{}", &endless[..6]);
+    }
+    let longest = "**/".repeat(LONGEST_PATTERN / 3) + "x";
+    assert_eq!(longest.len(), LONGEST_PATTERN);
+    assert!(ignored(&longest, "x") && ignored(&longest, &deep) && !ignored(&longest, "y"));
+    assert!(!ignored(&format!("/{longest}"), "x"));
+}
+
+#[test]
 fn names_of_caches_are_told_apart_by_type() {
     assert!(is_cache_name(b"node_modules", false) && !is_cache_name(b"node_modules", true));
     assert!(is_cache_name(b"m.pyc", true) && !is_cache_name(b"m.pyc", false));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use nightgate_core::{CommitId, RepoPath};
 
-use crate::git::GitError;
+use crate::git::{GitError, TRUSTS_BY_OPTION, Version};
 
 /// Why something could not be read from or written to a repository.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +35,18 @@ pub enum RepositoryError {
     DubiousOwnership {
         /// From where it was looked for.
         folder: PathBuf,
+    },
+    /// Git refuses it because of its owner, and is too old to be told that its user trusts it.
+    #[error(
+        "the repository around {} belongs to another user, and git {found} can't be told that you trust it: \
+         install git {TRUSTS_BY_OPTION} or newer and list its folder in `safe.directory`, or let its owner run this",
+        folder.display()
+    )]
+    UntrustedByOldGit {
+        /// From where it was looked for.
+        folder: PathBuf,
+        /// The version of git.
+        found: Version,
     },
     /// A branch without a commit.
     #[error("branch {branch} has no commit yet: commit something first")]

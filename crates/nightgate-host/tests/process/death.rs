@@ -1,47 +1,22 @@
-//! What happens when the supervisor or its helpers are killed, and on a terminal. The supervisor that is killed is this
-//! test program, started again.
+//! What happens when the supervisor or its helpers are killed, and on a terminal. The supervisor that is killed is a
+//! program of its own, `nightgate-driver`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use nightgate_host::process::{Confine, Exit, Mechanism};
-use rustix::pty::OpenptFlags;
 
 use crate::bench::{Bench, Fifo, in_both};
 use crate::survivors::DAEMON;
 
-/// Names the folder of a driver; without it the driver's test has nothing to do.
-const DRIVE: &str = "NIGHTGATE_TEST_DRIVE";
-
-/// Starts this test program again as a supervisor whose launch is described in `folder`.
+/// Starts a supervisor of `script` in `folder`, with a terminal or without.
 fn driver(folder: &Path, confine: Confine, terminal: bool, script: &str) -> Child {
-    let words = format!("{}\n{}\n{script}", confine == Confine::Best, terminal);
-    fs::write(folder.join("launch"), words).unwrap();
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "death::a_driver_supervises_what_it_is_told"]).env(DRIVE, folder);
+    let confine = if confine == Confine::Best { "best" } else { "subreaper" };
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nightgate-driver"));
+    command.arg(folder).arg(env!("CARGO_BIN_EXE_nightgate-box"));
+    command.args([confine, if terminal { "terminal" } else { "none" }, script]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap()
-}
-
-#[test]
-fn a_driver_supervises_what_it_is_told() {
-    let Some(folder) = std::env::var_os(DRIVE).map(PathBuf::from) else { return };
-    let launch = fs::read_to_string(folder.join("launch")).unwrap();
-    let [best, terminal, script] = launch.splitn(3, '\n').collect::<Vec<_>>().try_into().unwrap();
-    let confine = if best == "true" { Confine::Best } else { Confine::SubreaperOnly };
-    if terminal == "true" {
-        rustix::process::setsid().unwrap();
-        let controller = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        rustix::pty::unlockpt(&controller).unwrap();
-        let name = rustix::pty::ptsname(&controller, Vec::new()).unwrap();
-        // Closing the other end of a terminal would send SIGHUP to this process.
-        std::mem::forget((fs::File::open(name.to_str().unwrap()).unwrap(), controller));
-        fs::File::open("/dev/tty").expect("this process has a terminal");
-    }
-    let mut bench = Bench::shell(confine, script);
-    bench.cwd = folder.clone();
-    let ended = bench.run();
-    fs::write(folder.join("exit"), format!("{:?}", ended.exit)).unwrap();
 }
 
 in_both! {

@@ -7,7 +7,8 @@ use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
 use nightgate_core::RepoPath;
-use nightgate_host::ignored::{Effort, Rules};
+use nightgate_core::evidence::CaptureProblemKind;
+use nightgate_host::ignored::{Effort, MOST_PATTERN_BYTES, Rules};
 use proptest::prelude::*;
 
 use crate::fixture::*;
@@ -121,6 +122,43 @@ fn component() -> impl Strategy<Value = String> {
         1 => Just("#a".to_owned()),
         1 => Just("a\\b".to_owned()),
     ]
+}
+
+#[test]
+fn more_patterns_than_are_read_are_a_problem_and_ignore_nothing() {
+    let fixture = Fixture::new();
+    let user = fixture.user();
+    user.commit();
+    let job = fixture.job(&user, &[]);
+    let most = usize::try_from(MOST_PATTERN_BYTES).unwrap();
+    job.write(".gitignore", &b"*.log\n".repeat(most / 6 + 1));
+    job.write("sub/.gitignore", "**/".repeat(600_000).as_bytes());
+    job.write("full/.gitignore", &[&b"x\n".repeat(most / 2 - 3)[..], b"*.log\n"].concat());
+    for name in ["a.log", "sub/b.log", "full/c.log"] {
+        job.write(name, b"log");
+    }
+    let capture = job.capture();
+    let over = |name: &str| (CaptureProblemKind::OverBudget, name.to_owned());
+    assert_eq!(problems(&capture), [over(".gitignore"), over("sub/.gitignore")]);
+    let added = ["A .gitignore", "A a.log", "A full/.gitignore", "A sub/.gitignore", "A sub/b.log"];
+    assert_eq!(changed(&capture), added);
+    assert_eq!(capture.ignored.sample, paths(&["full/c.log"]));
+}
+
+#[test]
+fn a_pattern_that_never_ends_is_passed_over() {
+    let fixture = Fixture::new();
+    let user = fixture.user();
+    user.commit();
+    let job = fixture.job(&user, &[]);
+    let endless = "**/".repeat(40_000);
+    job.write(".gitignore", format!("{endless}\n*.log\n!{endless}x\n").as_bytes());
+    job.write("a/a.log", b"log");
+    job.write("a/x", b"x");
+    let capture = job.capture();
+    assert_eq!(problems(&capture), []);
+    assert_eq!(changed(&capture), ["A .gitignore", "A a/x"]);
+    assert_eq!(capture.ignored.sample, paths(&["a/a.log"]));
 }
 
 /// Which of these paths `git check-ignore` says are ignored, by their own and their folders' names.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use nightgate_host::git::{Git, GitError, OLDEST, UserSettings};
+use nightgate_host::git::{Git, GitError, OLDEST, TRUSTS_BY_OPTION, UserSettings};
 use nightgate_host::repository::{RepositoryError, UserRepository};
 
 use crate::fixture::*;
@@ -80,6 +80,34 @@ fn a_folder_without_a_repository_is_told_apart_from_one_of_another_owner() {
     let dubious = UserRepository::discover(&strange, &user.root).unwrap_err();
     assert!(matches!(dubious, RepositoryError::DubiousOwnership { .. }), "{dubious}");
     assert!(dubious.to_string().contains("safe.directory"));
+}
+
+#[test]
+fn a_git_that_cannot_be_told_whom_its_user_trusts_is_named_as_the_reason() {
+    let fixture = Fixture::new();
+    let user = fixture.user();
+    // As git was before 2.38: `-c safe.directory` counts for nothing.
+    let old = "[ \"$*\" = \"${*%version}\" ] || { echo git version 2.34.1; exit 0; }\n\
+               export GIT_TEST_ASSUME_DIFFERENT_OWNER=1\n\
+               for word; do shift; case $word in safe.directory=*) word=a.b=c;; esac; set -- \"$@\" \"$word\"; done";
+    let git = git_behind(&fixture, old).with_safe_directories(vec![user.root.clone().into()]);
+    fs::create_dir(user.root.join("below")).unwrap();
+    for folder in [user.root.clone(), user.root.join("below"), user.root.join(".git")] {
+        let untrusted = UserRepository::discover(&git, &folder).unwrap_err();
+        assert!(matches!(untrusted, RepositoryError::UntrustedByOldGit { .. }), "{untrusted}");
+        let told = untrusted.to_string();
+        assert!(told.contains("git 2.34") && told.contains("git 2.38 or newer"), "{told}");
+    }
+    let nowhere = UserRepository::discover(&git, fixture.temp.path()).unwrap_err();
+    assert!(matches!(nowhere, RepositoryError::NotARepository { .. }), "{nowhere}");
+}
+
+#[test]
+fn the_readme_names_the_versions_of_git_that_are_needed() {
+    let readme = include_str!("../../../../README.md");
+    for version in [OLDEST, TRUSTS_BY_OPTION] {
+        assert!(readme.contains(&format!("git {version}")), "{version}");
+    }
 }
 
 #[test]

@@ -8,11 +8,11 @@ use nightgate_core::approval::ApprovedThing;
 use nightgate_core::plan::Plan as FrozenPlan;
 use nightgate_engine::PlanText;
 
-use super::run::read_declaration;
+use super::run::{declaration_in, read_declaration};
 use crate::error::{CommandError, Status};
 use crate::output::{harmless, print, print_bytes, say};
 use crate::progress::Progress;
-use crate::surroundings::{current_folder, open, open_for_reading};
+use crate::surroundings::{current_folder, open, open_for_reading, read_named};
 
 /// Freeze, show and approve plans.
 #[derive(Debug, Args)]
@@ -104,7 +104,7 @@ fn show(name: &str, json: bool) -> Result<Status, CommandError> {
     let plan = match name.parse::<Digest>() {
         Ok(digest) => open_for_reading()?.plan(&digest)?,
         Err(_) => {
-            let bytes = std::fs::read(name).map_err(CommandError::io(format!("read the plan {name}")))?;
+            let bytes = read_named(name.as_ref())?;
             FrozenPlan::from_bytes(bytes).map_err(nightgate_engine::EngineError::from)?
         }
     };
@@ -174,12 +174,12 @@ fn approve(file: Option<PathBuf>, base: Option<&str>) -> Result<Status, CommandE
     let (digest, of, what) = match file {
         Some(file) => {
             let name = file.display().to_string();
-            let bytes = std::fs::read(&file).map_err(CommandError::io(format!("read {name}")))?;
+            let bytes = read_named(&file)?;
             if PlanText::is_frozen(&bytes) {
                 let plan = FrozenPlan::from_bytes(bytes).map_err(nightgate_engine::EngineError::from)?;
                 (plan.digest(), ApprovedThing::Plan, name)
             } else {
-                let text = read_declaration(file)?;
+                let text = declaration_in(&file, bytes)?;
                 check(&text)?;
                 (text.digest(), ApprovedThing::Declaration, name)
             }

@@ -1,18 +1,21 @@
 //! `nightgate run`: one job in the foreground.
 
-use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use clap::Args;
 use nightgate_core::declaration::PromptDelivery;
-use nightgate_engine::{Agent, AgentChoice, DeclarationText, EngineError, Report, RunRequest};
+use nightgate_engine::{
+    Agent, AgentChoice, DeclarationText, DocumentError, EngineError, Report, RunRequest, read_document,
+    read_document_stream,
+};
 
 use super::verify::answer_without_job;
 use crate::error::{CommandError, Status};
 use crate::output::{may_colour, print, print_json, say};
 use crate::progress::Progress;
 use crate::report::JobDocument;
-use crate::surroundings::{current_folder, open, user_agents};
+use crate::surroundings::{current_folder, open, read_named, user_agents};
 use crate::verdict_text::{self, Colour};
 
 /// Run an agent on a task and judge what it leaves.
@@ -125,8 +128,8 @@ impl Run {
             (Some(task), _) => (Some(task), "cli".to_owned()),
             (None, Some(file)) => {
                 let name = file.display().to_string();
-                let bytes = std::fs::read(&file).map_err(|source| {
-                    CommandError::Usage(format!("the task file {name} can't be read: {source}"))
+                let bytes = read_document(&file).map_err(|fault| {
+                    CommandError::Usage(format!("the task file {name} can't be read: {fault}"))
                 })?;
                 (Some(text_of(bytes, &name)?), name)
             }
@@ -188,11 +191,13 @@ pub fn delivered(printed: Result<(), CommandError>, status: Status) -> Result<St
 
 /// Reads a declaration from a file that the command line names.
 pub fn read_declaration(file: PathBuf) -> Result<DeclarationText, CommandError> {
+    let bytes = read_named(&file)?;
+    declaration_in(&file, bytes)
+}
+
+/// The declaration in the bytes of a file that the command line names.
+pub fn declaration_in(file: &std::path::Path, bytes: Vec<u8>) -> Result<DeclarationText, CommandError> {
     let name = file.display().to_string();
-    let doing = format!("read the declaration {name}");
-    let bytes = std::fs::read(&file).map_err(|source| {
-        CommandError::Engine(EngineError::Environment { doing: doing.clone(), why: source.to_string() })
-    })?;
     DeclarationText::from_file(name.clone(), bytes)
         .map_err(|source| CommandError::Engine(EngineError::Declaration { origin: name, source }))
 }
@@ -233,11 +238,12 @@ fn task_from_stdin() -> Result<String, CommandError> {
                 .to_owned(),
         ));
     }
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .read_to_end(&mut bytes)
-        .map_err(CommandError::io("read the task from standard input"))?;
+    let bytes = read_document_stream(std::io::stdin().lock()).map_err(|fault| match fault {
+        DocumentError::System(source) => CommandError::io("read the task from standard input")(source),
+        DocumentError::NotAFile(_) | DocumentError::TooLarge => {
+            CommandError::Usage(format!("the task on standard input can't be read: {fault}"))
+        }
+    })?;
     text_of(bytes, "standard input")
 }
 

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use nightgate_core::Digest;
 use nightgate_core::verdict::Verdict;
-use nightgate_engine::{DeclarationText, EngineError, PlanText, Subject, VerifyRequest};
+use nightgate_engine::{EngineError, PlanText, Subject, VerifyRequest};
 
-use super::run::delivered;
+use super::run::{declaration_in, delivered};
 use crate::error::{CommandError, Status};
 use crate::output::{may_colour, print, print_json, say};
 use crate::progress::Progress;
 use crate::report::JobDocument;
-use crate::surroundings::{current_folder, open};
+use crate::surroundings::{current_folder, open, read_named};
 use crate::verdict_text::{self, Colour};
 
 /// Judge a commit or the working tree by a plan, without running an agent.
@@ -96,11 +96,7 @@ impl Verify {
     }
 
     fn plan(&self) -> Result<PlanText, CommandError> {
-        let name = self.file.display().to_string();
-        let bytes = std::fs::read(&self.file).map_err(|source| {
-            let doing = format!("read {name}");
-            CommandError::Engine(EngineError::Environment { doing, why: source.to_string() })
-        })?;
+        let bytes = read_named(&self.file)?;
         let refuse =
             |option: &str, why: &str| Err(CommandError::Usage(format!("{option} {why}: leave it out")));
         if PlanText::is_frozen(&bytes) {
@@ -122,9 +118,7 @@ impl Verify {
                 return Err(CommandError::Engine(EngineError::PlanChanged { found, wanted }));
             }
         }
-        let text = DeclarationText::from_file(name.clone(), bytes)
-            .map_err(|source| CommandError::Engine(EngineError::Declaration { origin: name, source }))?;
-        Ok(PlanText::Declared { text, base: self.base.clone() })
+        Ok(PlanText::Declared { text: declaration_in(&self.file, bytes)?, base: self.base.clone() })
     }
 }
 

@@ -312,10 +312,13 @@ fn an_approved_declaration_approves_no_plan_that_only_names_it() {
 }
 
 #[test]
-fn a_plan_that_could_affirm_nothing_is_no_plan_even_with_its_digest() {
+fn a_plan_that_freezing_would_not_have_made_is_no_plan_even_with_its_digest() {
     let hermetic = unboxed_environment();
     let repository = shop(&hermetic);
-    let (plan, _) = freeze(&hermetic, &repository, &declared(json!({})));
+    repository.write("tests/one", "1\n").write("tests/two", "2\n").commit("more criteria");
+    let criteria = json!({"criteriaPaths": ["check.sh", "tests"]});
+    let (plan, _) = freeze(&hermetic, &repository, &declared(criteria));
+    let other_tree = repository.git(["rev-parse", "HEAD~1^{tree}"]);
     let content: Value =
         serde_json::from_slice(&fs::read(&plan).expect("the plan was written")).expect("a plan is JSON");
     repository.write("greeting", "two\n").commit("work");
@@ -334,6 +337,24 @@ fn a_plan_that_could_affirm_nothing_is_no_plan_even_with_its_digest() {
         ("nothing required", &|plan| plan["terms"]["commands"][0]["required"] = json!(false)),
         ("a check that can't fail", &|plan| plan["terms"]["commands"][0]["args"] = json!(["-c", "exit 0"])),
         ("no baseline", &|plan| plan["criteria"] = json!([])),
+        ("an empty baseline beside its paths", &|plan| plan["terms"]["criteriaPaths"] = json!([])),
+        ("a baseline outside the paths", &|plan| plan["terms"]["criteriaPaths"] = json!(["check.sh"])),
+        ("a baseline that lacks a member", &|plan| {
+            plan["criteria"].as_array_mut().expect("it is a list").pop();
+        }),
+        ("a baseline of other content", &|plan| {
+            plan["criteria"][0]["digest"] = plan["criteria"][1]["digest"].clone();
+        }),
+        ("another tree", &|plan| plan["baseTree"] = json!(other_tree)),
+        ("a tree that isn't there", &|plan| plan["baseTree"] = json!("0".repeat(40))),
+        ("an exit status that no check can have", &|plan| {
+            plan["terms"]["commands"][0]["expectExit"] = json!(127);
+        }),
+        ("a limit that is none", &|plan| plan["terms"]["commands"][0]["timeoutSeconds"] = json!(0)),
+        ("a check that must fail at base and was not run", &|plan| {
+            plan["terms"]["commands"][0]["mustFailOnBase"] = json!(true);
+            plan["atBase"] = json!([]);
+        }),
         ("another version", &|plan| plan["schemaVersion"] = json!(2)),
         ("an unknown key", &|plan| plan["more"] = json!(1)),
     ];

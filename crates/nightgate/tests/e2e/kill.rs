@@ -495,6 +495,29 @@ fn work_that_cannot_be_kept_at_its_ref_stays_where_it_is_until_it_can() {
 }
 
 #[test]
+fn a_run_whose_work_cannot_be_kept_at_its_ref_names_the_command_that_goes_on() {
+    let hermetic = unboxed_environment();
+    let repository = shop(&hermetic);
+    repository.git(["update-ref", "refs/nightgate", "HEAD"]);
+    let outcome =
+        hermetic.nightgate(repository.path(), run_arguments(&hermetic, &declared(json!({})), HONEST));
+    let told = outcome.assert_code(2).json()["reasons"][0]["text"].as_str().unwrap_or_default().to_owned();
+    let job = job_of(&listed(&hermetic)[0]).to_owned();
+    let next = format!("nightgate run --resume {job}");
+    assert!(told.contains(&format!("refs/nightgate/{job}/candidate")) && told.ends_with(&next), "{told}");
+    let words = hermetic.nightgate(hermetic.root(), ["show", &job]);
+    assert!(words.assert_code(0).stdout_text().contains(&next), "{words}");
+    let resume = || hermetic.nightgate(repository.path(), ["run", "--resume", &job, "--json"]);
+    assert_eq!(resume().assert_code(2).json()["reasons"][0]["text"], json!(told), "the same reason again");
+    assert_eq!(entries(&hermetic.state().join("jobs")), [&job[..]], "the only copy of the work");
+    repository.git(["update-ref", "-d", "refs/nightgate"]);
+    let said = told_again(&hermetic, resume().assert_code(0));
+    assert_eq!(said["verdict"], json!("VERIFIED"), "{said:#}");
+    assert_kept(&repository, &said);
+    assert_nothing_left(&hermetic);
+}
+
+#[test]
 fn jobs_that_begin_at_once_in_a_home_that_is_not_there_yet_all_come_to_their_verdict() {
     let hermetic = unboxed_environment();
     let repository = shop(&hermetic);

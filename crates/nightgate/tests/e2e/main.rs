@@ -6,7 +6,9 @@
 mod approval;
 mod bench;
 mod boxes;
+mod document;
 mod environment;
+mod home;
 mod kill;
 mod reader;
 mod room;
@@ -15,3 +17,4 @@ mod toolchain;
 mod untouched;
 mod verify;
 mod workspace;
+mod worktree;

@@ -552,6 +552,27 @@ fn a_run_that_the_surroundings_stop_is_uncertain_and_never_failed() {
 }
 
 #[test]
+fn a_git_that_is_too_old_is_named_and_nothing_is_run() {
+    let mut hermetic = environment();
+    let arguments = {
+        let repository = shop(&hermetic);
+        let script = format!("write {} x\n{HONEST}", hermetic.root().join("ran").display());
+        let mut arguments = run_arguments(&hermetic, &declared(json!({})), &script);
+        arguments.extend(["--repository".to_owned(), text(repository.path()).to_owned()]);
+        arguments
+    };
+    let old = hermetic.write("old/git", "#!/bin/sh\necho git version 2.30.9\n");
+    hermetic.run(hermetic.command("chmod").arg("755").arg(&old)).assert_code(0);
+    hermetic.prepend_path(hermetic.root().join("old"));
+    let outcome = hermetic.nightgate(hermetic.root(), arguments);
+    let said = outcome.assert_code(2).json();
+    assert_eq!(codes(&said), ["environment_fault"], "{outcome}");
+    let told = said["reasons"][0]["text"].as_str().unwrap_or_default();
+    assert!(told.contains("git 2.30 is too old: install git 2.31 or newer"), "{told}");
+    assert!(!hermetic.root().join("ran").exists(), "the agent ran");
+}
+
+#[test]
 fn fifty_megabytes_of_an_agents_output_are_kept_within_bounds() {
     let hermetic = environment();
     let repository = shop(&hermetic);

@@ -9,7 +9,7 @@ use testkit::{Hermetic, Repository};
 
 use crate::bench::{
     HONEST, assert_kept, assert_nothing_left, codes, declared, entries, environment, environments, execution,
-    run, run_arguments, shop, text, told_again, unboxed_environments,
+    run, run_arguments, shop, text, told_again, unboxed_environments, verify,
 };
 
 /// Every hook that git knows to run in a repository of a user.
@@ -217,6 +217,12 @@ fn no_program_of_the_repositorys_configuration_is_run_and_nothing_that_lies_abou
         assert_eq!(said["verdict"], json!("VERIFIED"), "{said:#}");
         before.assert_same(&repository.snapshot());
         assert_kept(&repository, &said);
+        // Git is asked about the working tree too, and about what of it a commit would hold.
+        fs::remove_file(&trace).expect("taking the snapshot left a trace");
+        let outcome = verify(&hermetic, &repository, &declared(json!({})), &["--base", "HEAD", "--worktree"]);
+        outcome.assert_code(2);
+        assert!(!trace.exists(), "{}", fs::read_to_string(&trace).expect("the trace can be read"));
+        before.assert_same(&repository.snapshot());
         assert_eq!(repository.fsck(), "");
         assert_nothing_left(&hermetic);
     }

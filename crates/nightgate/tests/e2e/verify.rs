@@ -11,7 +11,7 @@ use testkit::{Hermetic, Repository};
 
 use crate::bench::{
     assert_nothing_left, codes, declared, entries, environment, environments, listed, shell, shop,
-    told_again, verify,
+    told_again, unboxed_environment, unboxed_environments, verify,
 };
 
 /// A repository with more to change than the shop's.
@@ -362,28 +362,29 @@ fn a_check_that_must_fail_at_base_is_asked_there() {
 
 #[test]
 fn tracked_files_that_change_under_a_check_make_the_verdict_uncertain_unless_they_are_its_outputs() {
-    let said = judge(&checked_by("echo '# more' >>check.sh; sh check.sh"), |_| ());
+    let said = judge_in(&unboxed_environment(), &checked_by("echo '# more' >>check.sh; sh check.sh"), |_| ());
     assert_answer(&said, "UNCERTAIN", &["criteria_unstable"], "a criteria file");
-    let said = judge(&checked_by("rm check.sh; grep -q two greeting"), |_| ());
+    let said = judge_in(&unboxed_environment(), &checked_by("rm check.sh; grep -q two greeting"), |_| ());
     assert_answer(&said, "UNCERTAIN", &["criteria_unstable"], "a criteria file that is removed");
-    let said = judge(&checked_by("chmod 755 docs/notes; sh check.sh"), |_| ());
+    let said = judge_in(&unboxed_environment(), &checked_by("chmod 755 docs/notes; sh check.sh"), |_| ());
     assert_answer(&said, "UNCERTAIN", &["tree_unstable"], "a mode");
     let rewriting = "echo generated >docs/notes; sh check.sh";
-    let said = judge(&checked_by(rewriting), |_| ());
+    let said = judge_in(&unboxed_environment(), &checked_by(rewriting), |_| ());
     assert_answer(&said, "UNCERTAIN", &["tree_unstable"], "another tracked file");
     assert_eq!(said["reasons"][0]["path"], json!("docs/notes"));
-    let said = judge(&checked_by("mkdir made; echo x >made/x; sh check.sh"), |_| ());
+    let said =
+        judge_in(&unboxed_environment(), &checked_by("mkdir made; echo x >made/x; sh check.sh"), |_| ());
     assert_answer(&said, "VERIFIED", &[], "new files");
     let content = declared(json!({"commands": [
         {"name": "tests", "executable": "sh", "args": ["-c", rewriting], "outputs": ["docs"]},
     ]}));
-    let said = judge(&content, |_| ());
+    let said = judge_in(&unboxed_environment(), &content, |_| ());
     assert_answer(&said, "VERIFIED", &[], "its own output");
     let content = declared(json!({"commands": [
         {"name": "tests", "executable": "sh", "args": ["-c", rewriting], "outputs": ["docs"]},
         shell("again", rewriting),
     ]}));
-    let said = judge(&content, |_| ());
+    let said = judge_in(&unboxed_environment(), &content, |_| ());
     assert_answer(&said, "UNCERTAIN", &["tree_unstable"], "an output of one check is none of the next");
     let content = declared(json!({"commands": [
         {
@@ -391,13 +392,13 @@ fn tracked_files_that_change_under_a_check_make_the_verdict_uncertain_unless_the
             "outputs": ["check.sh"],
         },
     ]}));
-    let said = judge(&content, |_| ());
+    let said = judge_in(&unboxed_environment(), &content, |_| ());
     assert_answer(&said, "UNCERTAIN", &["criteria_unstable"], "criteria are no output");
 }
 
 #[test]
 fn a_daemon_that_a_check_leaves_is_ended_with_it() {
-    for hermetic in environments() {
+    for hermetic in unboxed_environments() {
         let seen = hermetic.root().join("seen");
         let content = declared(json!({"commands": [
             shell("one", format!(

@@ -30,11 +30,20 @@ pub fn main(nightgate: impl AsRef<Path>, cases: impl AsRef<Path>) -> ExitCode {
     conclude(cases.as_ref(), |case, rows| {
         let mut trials = Vec::new();
         for account in accounts(&case) {
-            for side in [Side::Attack, Side::Honest] {
-                let name = format!("{}::{}::as_{}", case.id(), claim(&case, side), account.label());
-                let (case, nightgate, rows) = (case.clone(), nightgate.clone(), Arc::clone(rows));
+            for (side, level, case) in runs(&case) {
+                let name = format!(
+                    "{}::{}{}::as_{}",
+                    case.id(),
+                    claim(&case, side),
+                    level.suffix(),
+                    account.label()
+                );
+                let (nightgate, rows) = (nightgate.clone(), Arc::clone(rows));
                 trials.push(Trial::test(name.clone(), move || {
-                    let hermetic = environment(&case, &nightgate, account);
+                    let mut hermetic = environment(&case, &nightgate, account);
+                    if level == Level::Unboxed {
+                        hermetic.set("NIGHTGATE_ISOLATION", "I1");
+                    }
                     let result = run_side(&case, side, &hermetic);
                     let said = result.outcome.map(|outcome| format!("\n{outcome}")).unwrap_or_default();
                     report(&name, &result.faults, &said, &rows)
@@ -105,6 +114,34 @@ fn report(name: &str, faults: &[String], said: &str, rows: &Mutex<Vec<Row>>) -> 
 fn accounts(case: &Case) -> Vec<Account> {
     let wanted = case.description.runs_as.contains(&RunsAs::User) && Account::caller_is_root();
     if wanted { vec![Account::Caller, Account::ordinary()] } else { vec![Account::Caller] }
+}
+
+/// How strong the boxes of a run are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Best,
+    Unboxed,
+}
+
+impl Level {
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Best => "",
+            Self::Unboxed => "_without_a_box",
+        }
+    }
+}
+
+/// The runs of a case, each with what it expects as its attack.
+fn runs(case: &Case) -> Vec<(Side, Level, Case)> {
+    let mut best = case.clone();
+    let mut runs = Vec::new();
+    if let Some(boxed) = best.description.boxed.take() {
+        best.description.attack = boxed;
+        runs.push((Side::Attack, Level::Unboxed, case.clone()));
+    }
+    runs.extend([Side::Attack, Side::Honest].map(|side| (side, Level::Best, best.clone())));
+    runs
 }
 
 fn claim(case: &Case, side: Side) -> String {
