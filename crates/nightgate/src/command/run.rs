@@ -49,7 +49,7 @@ pub struct Run {
     /// The commit to start from; the declaration's base or HEAD where it isn't given
     #[arg(long, value_name = "COMMIT")]
     base: Option<String>,
-    /// Go on with a job that waited for an approval, or whose verification was interrupted
+    /// Go on with a job that waited for an approval, was interrupted while it verified, or whose work could not be kept
     #[arg(long, value_name = "JOB", conflicts_with_all = ["task", "task_file", "agent", "agent_command", "declaration", "base"])]
     resume: Option<String>,
     /// A folder in the repository; the current one where it isn't given

@@ -178,8 +178,10 @@ fn every_printed_document_has_exactly_its_keys() {
             &declared(json!({"outcomeRequirement": "any", "isolation": {"minimum": "I3"}})),
             &["--base", "HEAD", "--worktree"],
         );
-        repository
-            .write("nightgate.toml", "criteriaPaths = []\n[[commands]]\nname = \"x\"\nexecutable = \"ls\"\n");
+        repository.write(
+            "nightgate.toml",
+            "criteriaPaths = []\n[[commands]]\nname = \"x\"\nexecutable = \"make\"\n",
+        );
         let agent = hermetic.scripted_agent(HONEST);
         let waiting =
             hermetic.nightgate(repository.path(), ["run", "x", "--json", "--agent-command", &agent]);

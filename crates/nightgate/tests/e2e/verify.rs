@@ -311,7 +311,10 @@ fn what_a_check_expects_is_what_passes_and_an_advisory_one_changes_nothing() {
     assert_eq!(said["gates"][5]["role"], json!("advisory"), "{said:#}");
     let said = judge(&with(json!({"expect": {"exit": 3}})), |_| ());
     assert_answer(&said, "FAILED", &["check_failed"], "another status");
-    let said = judge(&with(json!({"args": ["-c", "exit 3"], "expect": {"exit": 3}})), |_| ());
+    let said = judge(
+        &with(json!({"args": ["-c", "grep -q two greeting && exit 3"], "expect": {"exit": 3}})),
+        |_| (),
+    );
     assert_answer(&said, "VERIFIED", &[], "the expected status");
     let said = judge(
         &with(json!({"args": ["-c", "echo found; grep -q two greeting"], "expect": {"emptyOutput": true}})),
