@@ -40,7 +40,12 @@ pub fn unboxed_environments() -> Vec<Hermetic> {
 
 /// The first of them.
 pub fn unboxed_environment() -> Hermetic {
-    let mut hermetic = environment();
+    unboxed_for(Account::Caller)
+}
+
+/// One for `account`.
+pub fn unboxed_for(account: Account) -> Hermetic {
+    let mut hermetic = Hermetic::for_account(env!("CARGO_BIN_EXE_nightgate"), account);
     hermetic.set("NIGHTGATE_ISOLATION", "I1");
     hermetic
 }

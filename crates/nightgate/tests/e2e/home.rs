@@ -10,7 +10,7 @@ use testkit::{Account, Hermetic};
 
 use crate::bench::{
     HONEST, assert_nothing_left, codes, declared, entries, job_of, listed, run, run_arguments, shop, shown,
-    text, told_again, unboxed_environment, unboxed_environments, verify,
+    text, told_again, unboxed_environment, unboxed_environments, unboxed_for, verify,
 };
 
 /// What makes a capture incomplete for everybody: a file of more bytes than one may have. It holds none.
@@ -23,7 +23,7 @@ fn set_mode(path: &Path, mode: u32) {
 /// An environment of somebody whom a mode can keep out.
 fn environment_without_rights() -> Hermetic {
     let account = if Account::caller_is_root() { Account::ordinary() } else { Account::Caller };
-    Hermetic::for_account(env!("CARGO_BIN_EXE_nightgate"), account)
+    unboxed_for(account)
 }
 
 #[test]
@@ -115,7 +115,8 @@ fn a_workspace_with_what_its_owner_cannot_remove_takes_back_no_verdict_and_stops
         let outcome = running.wait();
         let said = told_again(&hermetic, outcome.assert_code(0));
         assert_eq!((&said["verdict"], job_of(&said)), (&json!("VERIFIED"), &job[..]), "{said:#}");
-        let away = jobs.join(format!(".left-{job}/workspace/held/file"));
+        let moved = entries(&jobs).into_iter().find(|name| name.starts_with(&format!(".left-{job}-")));
+        let away = jobs.join(moved.expect("what resisted was moved away")).join("workspace/held/file");
         assert!(away.exists(), "{:?}", entries(&jobs));
         run(&hermetic, &repository, &declared(json!({})), HONEST).assert_code(0);
         assert!(away.exists(), "{:?}", entries(&jobs));

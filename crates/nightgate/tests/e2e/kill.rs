@@ -12,7 +12,7 @@ use testkit::{Fifo, Hermetic, Outcome, Repository, Snapshot};
 use crate::bench::{
     HONEST, assert_kept, assert_nothing_left, codes, declaration, declared, entries, execution, job_of,
     listed, run_arguments, shell, shop, shown, text, told_again, unboxed_environment, unboxed_environments,
-    verify,
+    unboxed_for, verify,
 };
 
 /// When the git of a job ends the program that started it.
@@ -317,7 +317,7 @@ fn a_job_that_is_killed_in_either_of_two_checks_goes_on_to_its_verdict() {
     for hermetic in unboxed_environments() {
         for fatal in 0..2 {
             // Each kill has an environment of its own.
-            let hermetic = Hermetic::for_account(env!("CARGO_BIN_EXE_nightgate"), hermetic.account());
+            let hermetic = unboxed_for(hermetic.account());
             let scene = Scene::new(&hermetic);
             let hang = scene.hang_where("grep -q two greeting") + "grep -q two greeting";
             let mut checks = vec![json!({"name": "plain", "executable": "sh", "args": ["check.sh"]})];
@@ -577,7 +577,7 @@ fn children(id: u32) -> Vec<u32> {
 fn an_agent_whose_helper_is_killed_is_crashed_and_its_work_is_kept() {
     for hermetic in unboxed_environments() {
         for place in 0..2 {
-            let hermetic = Hermetic::for_account(env!("CARGO_BIN_EXE_nightgate"), hermetic.account());
+            let hermetic = unboxed_for(hermetic.account());
             let scene = Scene::new(&hermetic);
             let script = format!("{HONEST}daemon hang\npoke {}\nhang\n", text(scene.ready.path()));
             let arguments = run_arguments(&hermetic, &declared(json!({})), &script);
@@ -601,7 +601,7 @@ fn an_agent_whose_helper_is_killed_is_crashed_and_its_work_is_kept() {
 fn a_check_whose_helper_is_killed_makes_the_verdict_uncertain() {
     let account = unboxed_environment().account();
     for place in 0..2 {
-        let hermetic = Hermetic::for_account(env!("CARGO_BIN_EXE_nightgate"), account);
+        let hermetic = unboxed_for(account);
         let scene = Scene::new(&hermetic);
         let check = scene.hang_where("grep -q two greeting") + "grep -q two greeting";
         let content = declared(json!({"commands": [shell("t", check)]}));
