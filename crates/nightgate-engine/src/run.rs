@@ -82,7 +82,7 @@ impl Engine {
     ) -> Result<Report, EngineError> {
         let left = self.recover_all(observer)?;
         if let Some((_, fault)) = left.into_iter().find(|(left, _)| left == job) {
-            return Err(fault);
+            return Err(unfinished(fault, &self.store.state(job)?));
         }
         let doing = || format!("go on with job {job}");
         let state = self.store.state(job)?;

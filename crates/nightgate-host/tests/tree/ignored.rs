@@ -133,7 +133,7 @@ fn more_patterns_than_are_read_are_a_problem_and_ignore_nothing() {
     let most = usize::try_from(MOST_PATTERN_BYTES).unwrap();
     job.write(".gitignore", &b"*.log\n".repeat(most / 6 + 1));
     job.write("sub/.gitignore", "**/".repeat(600_000).as_bytes());
-    job.write("full/.gitignore", &[&b"x\n".repeat(most / 2 - 3)[..], b"*.log\n"].concat());
+    job.write("full/.gitignore", &[&b"a-file\n".repeat(most / 7 - 1)[..], b"*.log\n"].concat());
     for name in ["a.log", "sub/b.log", "full/c.log"] {
         job.write(name, b"log");
     }
