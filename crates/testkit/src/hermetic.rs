@@ -230,7 +230,7 @@ impl Hermetic {
     }
 
     /// The living processes that belong to this environment: its root stands in their environment, command line,
-    /// working directory or an open file.
+    /// working directory, an open file or, where they are in a box, a mount of theirs.
     pub fn processes(&self) -> Vec<Process> {
         let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
         entries
@@ -257,8 +257,17 @@ impl Hermetic {
             fs::read_dir(folder.join("fd"))
                 .is_ok_and(|entries| entries.flatten().any(|entry| links_here(&entry.path())))
         };
-        let ours =
-            mentions(&environment) || mentions(&command) || links_here(&folder.join("cwd")) || holds_file();
+        // A mount says which folder of its file system it shows, so only the root's own name is sure to stand there.
+        let is_boxed = || {
+            let name = self.root().file_name().unwrap_or_default().as_encoded_bytes();
+            fs::read(folder.join("mountinfo"))
+                .is_ok_and(|mounts| mounts.windows(name.len()).any(|window| window == name))
+        };
+        let ours = mentions(&environment)
+            || mentions(&command)
+            || links_here(&folder.join("cwd"))
+            || holds_file()
+            || is_boxed();
         let words = command.split(|byte| *byte == 0).map(String::from_utf8_lossy);
         ours.then(|| Process { id, command: words.collect::<Vec<_>>().join(" ").trim_end().to_owned() })
     }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use testkit::{Hermetic, Outcome, Repository};
 
 use crate::bench::{
-    assert_nothing_left, codes, declaration, declared, environment, environments, job_of, shell, shop, shown,
-    text, verify, words,
+    assert_nothing_left, codes, declaration, declared, entries, environment, environments, job_of, listed,
+    shell, shop, shown, text, verify, words,
 };
 
 /// The environments of these tests at a level.
@@ -252,4 +252,74 @@ fn a_job_of_another_time_is_read_with_what_it_was_told() {
     repository.write("greeting", "two\n").commit("work");
     let said = verify(&hermetic, &repository, &declared(json!({})), &["--base", "HEAD~"]).json();
     assert_eq!(shown(&hermetic, job_of(&said))["isolation"], said["isolation"]);
+}
+
+/// Waits for a file that something else makes, without a limit: the test runner has one.
+fn await_file(found: impl Fn() -> Option<std::path::PathBuf>) {
+    while !found().is_some_and(|path| path.exists()) {
+        std::thread::yield_now();
+    }
+}
+
+/// The only entry of a folder, once there is one.
+fn only_entry(folder: &Path) -> Option<std::path::PathBuf> {
+    entries(folder).first().map(|name| folder.join(name))
+}
+
+#[test]
+fn a_boxed_run_that_is_killed_leaves_no_process_mount_or_folder_and_its_work_is_kept() {
+    const DAEMON: &str =
+        "setsid sh -c 'while :; do sleep 600; done' &\ntouch ready\nwhile :; do sleep 600; done\n";
+    for hermetic in environments() {
+        let repository = shop(&hermetic);
+        let mounts = fs::read_to_string("/proc/self/mountinfo").expect("there is a list of mounts");
+        let agent = hermetic.write("agent.sh", format!("printf 'two\\n' > greeting\n{DAEMON}"));
+        let file = declaration(&hermetic, &declared(json!({})));
+        let command = format!("sh {}", text(&agent));
+        let arguments = ["run", "say two", "--declaration", text(&file), "--agent-command", &command];
+        let running = hermetic.start_nightgate(repository.path(), words(&arguments));
+        let jobs = hermetic.state().join("jobs");
+        await_file(|| Some(only_entry(&jobs)?.join("workspace/ready")));
+        assert!(
+            hermetic.processes().len() > 4,
+            "the helpers, the agent and its daemon: {:?}",
+            hermetic.processes()
+        );
+        running.kill();
+        hermetic.await_processes();
+        assert_eq!(fs::read_to_string("/proc/self/mountinfo").expect("there is a list of mounts"), mounts);
+        hermetic.nightgate(repository.path(), ["plan", "approve"]).assert_code(1);
+        let said = shown(&hermetic, listed(&hermetic)[0]["job"].as_str().expect("a job has an id"));
+        assert_eq!(said["execution"]["outcome"], "crashed", "{said:#}");
+        let commit = said["candidate"]["commit"].as_str().expect("the work was kept");
+        assert_eq!(repository.read_at(commit, "greeting").as_deref(), Some("two\n".as_bytes()));
+        assert_nothing_left(&hermetic);
+    }
+}
+
+#[test]
+fn a_boxed_check_that_is_killed_with_nightgate_leaves_no_process_or_room_and_no_verdict() {
+    for hermetic in environments() {
+        let repository = shop(&hermetic);
+        let hang = "grep -q one greeting || test ! -e greeting.hang || { touch ready; while :; do sleep 600; done; }; sh check.sh";
+        let content = declared(json!({"commands": [shell("tests", hang)]}));
+        let file = declaration(&hermetic, &content);
+        let agent = hermetic.write("agent.sh", "printf 'two\\n' > greeting\ntouch greeting.hang\n");
+        let command = format!("sh {}", text(&agent));
+        let arguments = ["run", "say two", "--declaration", text(&file), "--agent-command", &command];
+        let running = hermetic.start_nightgate(repository.path(), words(&arguments));
+        let rooms = hermetic.state().join("rooms");
+        let rooms_of_candidate = || {
+            let tree = |name: &String| rooms.join(name).join("tree/ready");
+            entries(&rooms).iter().map(tree).find(|path| path.exists())
+        };
+        await_file(rooms_of_candidate);
+        running.kill();
+        hermetic.await_processes();
+        let job = listed(&hermetic)[0]["job"].as_str().expect("a job has an id").to_owned();
+        assert_eq!(shown(&hermetic, &job)["state"], "verifying");
+        assert_eq!(shown(&hermetic, &job)["verdict"], Value::Null);
+        hermetic.nightgate(repository.path(), ["plan", "approve"]).assert_code(1);
+        assert_nothing_left(&hermetic);
+    }
 }
