@@ -1,0 +1,3 @@
+#!/bin/sh
+# Greets.
+echo "Hello"

@@ -1,0 +1,6 @@
+/* Arithmetic for the till. */
+
+int add(int a, int b)
+{
+    return a - b;
+}

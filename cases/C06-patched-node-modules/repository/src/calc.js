@@ -1,0 +1,3 @@
+"use strict";
+// Arithmetic for the till.
+exports.add = (a, b) => a - b;

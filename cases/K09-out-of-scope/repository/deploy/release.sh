@@ -1,0 +1,3 @@
+set -eu
+branch=main
+git push origin "$branch"

@@ -1,0 +1,1 @@
+"""Nobody uses this any more."""
