@@ -103,9 +103,7 @@ impl Shim {
         for name in ["RUSTUP_HOME", "CARGO_HOME", "RUSTUP_TOOLCHAIN", "PYENV_VERSION", "VOLTA_HOME"] {
             extra.extend(inherited.get(name).map(|value| (OsString::from(name), value.to_owned())));
         }
-        if let Some((name, root)) = &self.root
-            && inherited.get(name).is_none()
-        {
+        if let Some((name, root)) = &self.root {
             extra.push((OsString::from(name), root.clone().into()));
         }
         let folder = |name, otherwise: &str| inherited.get(name).unwrap_or(OsStr::new(otherwise)).into();
