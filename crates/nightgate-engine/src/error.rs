@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nightgate_core::declaration::DeclarationError;
 use nightgate_core::gate::Reason;
+use nightgate_core::isolation::IsolationLevel;
 use nightgate_core::plan::PlanError;
 use nightgate_core::record::RecordError;
 use nightgate_core::{Digest, JobId};
@@ -42,6 +43,19 @@ pub enum EngineError {
         digest: Digest,
         /// What to give to the command.
         how: String,
+    },
+    /// This machine gives less isolation than a person demands; nothing was started.
+    #[error(
+        "start the agent: isolation {} is all that can be had here, and isolation.minimum demands {}: `nightgate doctor` \
+         shows why",
+        reached.as_str(),
+        minimum.as_str()
+    )]
+    Degraded {
+        /// What can be had.
+        reached: IsolationLevel,
+        /// What was demanded.
+        minimum: IsolationLevel,
     },
     /// There is no agent to start.
     #[error("find agent `{name}`: {why}")]
@@ -115,6 +129,7 @@ impl EngineError {
             Self::Declaration { .. } | Self::Plan(_) => Reason::PlanRefused,
             Self::PlanChanged { .. } => Reason::PlanChanged,
             Self::NotApproved { .. } => Reason::NotApproved,
+            Self::Degraded { .. } => Reason::SandboxDegraded,
             Self::NoAgent { .. } | Self::Environment { .. } | Self::File { .. } => Reason::EnvironmentFault,
             Self::Store(_) | Self::Record { .. } => Reason::EvidenceIncomplete,
             Self::Unfinished { fault, .. } => fault.reason(),

@@ -152,6 +152,11 @@ impl Engine {
         let task = stored.task.as_deref().map(|task| (task, stored.task_source.as_deref().unwrap_or("cli")));
         let (terms, _) = settle(text, task)?;
         let job = journal.job().clone();
+        // What a person demands protects them from the agent, not only from its result.
+        let (minimum, reached) = (terms.isolation, self.level(&job)?);
+        if minimum.declared && reached < minimum.minimum {
+            return Err(EngineError::Degraded { reached, minimum: minimum.minimum });
+        }
         let frozen = self.freeze_terms(&job, terms, text.source(), &base, BaseChecks::All, observer)?;
         let (plan, programs) = (frozen.plan, frozen.programs);
         journal.write(EventBody::Frozen { plan: plan.digest(), base: base.commit.clone() })?;

@@ -10,7 +10,7 @@ use testkit::{Hermetic, Outcome, Repository};
 
 use crate::bench::{
     assert_nothing_left, codes, declaration, declared, entries, environment, environments, job_of, listed,
-    shell, shop, shown, text, verify, words,
+    shell, shop, shown, text, unboxed_environment, verify, words,
 };
 
 /// The environments of these tests at a level.
@@ -320,6 +320,28 @@ fn a_boxed_check_that_is_killed_with_nightgate_leaves_no_process_or_room_and_no_
         assert_eq!(shown(&hermetic, &job)["state"], "verifying");
         assert_eq!(shown(&hermetic, &job)["verdict"], Value::Null);
         hermetic.nightgate(repository.path(), ["plan", "approve"]).assert_code(1);
+        assert_nothing_left(&hermetic);
+    }
+}
+
+#[test]
+fn no_agent_runs_where_less_than_the_demanded_level_can_be_had() {
+    let hermetic = unboxed_environment();
+    let repository = shop(&hermetic);
+    let trace = hermetic.root().join("ran");
+    for minimum in ["I3", "I4"] {
+        let content = declared(json!({"isolation": {"minimum": minimum}}));
+        let outcome = run_agent(&hermetic, &repository, &content, &format!("touch {}\n", text(&trace)));
+        let said = outcome.assert_code(2).json();
+        assert_eq!(
+            (&said["verdict"], codes(&said)),
+            (&json!("UNCERTAIN"), vec!["sandbox_degraded"]),
+            "{said:#}"
+        );
+        let told = said["reasons"][0]["text"].as_str().unwrap_or_default();
+        assert!(told.contains("isolation I1 is all") && told.contains("doctor"), "{told}");
+        assert!(!trace.exists(), "the agent ran");
+        assert_eq!(listed(&hermetic)[0]["state"], "blocked");
         assert_nothing_left(&hermetic);
     }
 }
